@@ -1,6 +1,6 @@
 """Turns a command line into a `Config`, and shows help and errors.
 
-A script declares its flags as a `Config` of options, by options/, which knows
+A script declares its flags as a `Config` of options, by options/, which parses
 no command line. The `cli.Command` of the script runs it. What a command shows
 and hears while it runs is in terminal/. Nothing here loads TensorFlow, so that
 --help and wrong flags show quickly.
@@ -11,8 +11,6 @@ Where a command line becomes a `Config`:
         status. An error in the command line ends the script
     flag_parsing.py: makes a flag of each option with absl, and returns the
         `ParsedCommand`
-    path_flags.py: flags whose values are paths, and the check that no output
-        overlaps an input or another output
 
 What it shows to the user:
 

@@ -12,11 +12,11 @@ from absl import app, logging
 from absl import flags as absl_flags
 
 from command_line import flag_parsing, help_pages, user_errors
-from command_line.path_flags import PathFlag, check_paths, list_path_flags
 from files import lock
 from options import fields
 from options.config import Config, ConfigT
 from options.parsed_command import ParsedCommand
+from options.path_flags import PathFlag, check_paths, list_path_flags
 from terminal import logs, signals
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from absl import flags as absl_flags
 
-from command_line.path_flags import expand_home
 from imports import installation
 from options.config import Config, ConfigT
 from options.config_values import create_config
 from options.declared_options import Option, options_of
 from options.parsed_command import ParsedCommand
+from options.path_flags import expand_home
 
 # {type of a value: function of absl that defines a flag with such values}.
 _DEFINE_OF_TYPE: dict[type, Callable[..., object]] = {

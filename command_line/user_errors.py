@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Sequence
 
-from command_line.path_flags import PathFlag
 from imports import installation
+from options.path_flags import PathFlag
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
 _USER_ERRORS = (ValueError, OSError, MemoryError)

@@ -2,72 +2,30 @@
 
 `modeling` and `serving` import their names late, because a script should print
 --help, or report a wrong flag, before the script imports TensorFlow. Such a
-package lists its names once, as imports that Python skips and that type
-checkers and editors read:
+package lists its names twice: as imports, which only type checkers and editors
+read, and in a dict. A test compares the two:
 
     if TYPE_CHECKING:
         from modeling.bert import BertModel as BertModel
 
-    _MODULE_OF_NAME = lazy.read_imports(__file__)
+    _MODULE_OF_NAME = {"BertModel": "modeling.bert"}
     __all__ = [*_MODULE_OF_NAME]
     __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
 What these lines do, step by step:
 
 1. `import modeling` skips the block, since TYPE_CHECKING is False when Python
-   runs. `read_imports` reads the block from the file, as text. Afterwards
-   `_MODULE_OF_NAME` is {"BertModel": "modeling.bert"}.
+   runs.
 2. A script uses `modeling.BertModel`. The package has no such name yet, so
    Python calls `modeling.__getattr__("BertModel")`, which imports
    `modeling.bert` and returns its class.
 3. The function has also added the class to the package. Python finds it there
    at the next use, and does not call the function.
-
-A dict of the names would list them a second time, because type checkers and
-editors read only imports. So a package needs its source file, not only its
-bytecode.
 """
 
-import ast
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
-
-
-def read_imports(path: str) -> dict[str, str]:
-    """Returns {name: its module} of the imports under `if TYPE_CHECKING`.
-
-    Args:
-        path: path of a Python file, such as the `__file__` of a package.
-    """
-    return _find_imports(Path(path).read_text("utf-8"))
-
-
-def _find_imports(source: str) -> dict[str, str]:
-    """Returns {name: its module}, as `read_imports`, from the text of a file.
-
-    >>> _find_imports('''
-    ... import sys
-    ... if TYPE_CHECKING:
-    ...     from modeling.bert import BertModel as BertModel
-    ...     from modeling.losses import SpanLoss as SpanLoss
-    ... ''')
-    {'BertModel': 'modeling.bert', 'SpanLoss': 'modeling.losses'}
-    """
-    blocks = [
-        block
-        for block in ast.parse(source).body
-        if isinstance(block, ast.If)
-        and ast.unparse(block.test) == "TYPE_CHECKING"
-    ]
-    statements = [statement for block in blocks for statement in block.body]
-    return {
-        alias.name: statement.module
-        for statement in statements
-        if isinstance(statement, ast.ImportFrom) and statement.module
-        for alias in statement.names
-    }
 
 
 def create_importer(

@@ -9,8 +9,7 @@ For example, `import modeling, keras`, then `keras.models.load_model(path)`:
 
 1. `modeling` calls `register_saved_classes`, which imports nothing. When Keras
    is imported, it adds a `_Placeholder` named `bert>BertClassifier` to the
-   classes that Keras knows, and so for all others. The names are those that
-   `modeling/__init__.py` lists for imports/lazy.py.
+   classes that Keras knows, and so for all others.
 2. `load_model` finds this name in the file, and calls `from_config` of the
    placeholder, which imports modeling/task_models.py and creates the model.
 """
@@ -18,60 +17,39 @@ For example, `import modeling, keras`, then `keras.models.load_model(path)`:
 import contextlib
 import importlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from imports import lazy
 from imports.import_hooks import surround_import
-from imports.installation import ROOT
 
 
-def register_saved_classes(
-    modules_of_package: Mapping[str, Sequence[str]],
-) -> None:
+def register_saved_classes(module_of_class: Mapping[str, str]) -> None:
     """Registers classes in Keras, now or when Keras is imported.
 
     Args:
-        modules_of_package: {package: its modules whose classes a file may
-            name}.
+        module_of_class: {name of a class that a file may name: its module}.
     """
     if "keras" in sys.modules:
-        _add_placeholders(modules_of_package)
+        _add_placeholders(module_of_class)
     else:
-        surround_import(
-            "keras", lambda: _placeholders_added(modules_of_package)
-        )
+        surround_import("keras", lambda: _placeholders_added(module_of_class))
 
 
 @contextlib.contextmanager
-def _placeholders_added(
-    modules_of_package: Mapping[str, Sequence[str]],
-) -> Iterator[None]:
+def _placeholders_added(module_of_class: Mapping[str, str]) -> Iterator[None]:
     """Adds the placeholders once Keras is imported."""
     yield
-    _add_placeholders(modules_of_package)
+    _add_placeholders(module_of_class)
 
 
-def _add_placeholders(modules_of_package: Mapping[str, Sequence[str]]) -> None:
+def _add_placeholders(module_of_class: Mapping[str, str]) -> None:
     """Adds placeholders to the classes that Keras knows."""
     # Keras is imported now, but this module must not import it earlier.
     import keras
 
     objects = keras.saving.get_custom_objects()
-    for module, name in _list_saved_classes(modules_of_package):
+    for name, module in module_of_class.items():
         # The class itself is registered if its module is imported.
         objects.setdefault(f"bert>{name}", _Placeholder(module, name))
-
-
-def _list_saved_classes(
-    modules_of_package: Mapping[str, Sequence[str]],
-) -> Iterator[tuple[str, str]]:
-    """Yields (module, name) of each class, without importing the module."""
-    for package, saved_modules in modules_of_package.items():
-        package_file = ROOT / package.replace(".", "/") / "__init__.py"
-        module_of_name = lazy.read_imports(str(package_file))
-        for name, module in module_of_name.items():
-            if module in saved_modules:
-                yield module, name
 
 
 class _Placeholder:

@@ -1,4 +1,7 @@
-"""The names of outputs: their order, their normal form, and labels.txt."""
+"""The names of outputs: their order, their normal form, and labels.txt.
+
+Messages of all packages list labels by `format_first_labels`.
+"""
 
 import itertools
 import unicodedata

@@ -6,8 +6,23 @@ imports/registration.py. `data` does not import `modeling` by that. Only Keras
 does, when it loads a file that names a class of `modeling`.
 """
 
-# {package: its modules that define such classes}.
-SAVED_MODULES_OF_PACKAGE = {
-    "modeling": ("modeling.bert", "modeling.losses", "modeling.task_models"),
-    "data.text": ("data.text.preprocessor",),
+# {name of a class: its module}.
+MODULE_OF_SAVED_CLASS = {
+    "BertModel": "modeling.bert",
+    "ClassifierLoss": "modeling.losses",
+    "ContrastiveLoss": "modeling.losses",
+    "CosineLoss": "modeling.losses",
+    "MultiLabelLoss": "modeling.losses",
+    "PretrainingLoss": "modeling.losses",
+    "RankingLoss": "modeling.losses",
+    "RegressionLoss": "modeling.losses",
+    "SpanLoss": "modeling.losses",
+    "TokenLoss": "modeling.losses",
+    "BertClassifier": "modeling.task_models",
+    "BertEmbedder": "modeling.task_models",
+    "BertMultipleChoice": "modeling.task_models",
+    "BertPretrainer": "modeling.task_models",
+    "BertSpanLabeler": "modeling.task_models",
+    "BertTokenClassifier": "modeling.task_models",
+    "BertTextClassifierPreprocessor": "data.text.preprocessor",
 }

@@ -72,11 +72,11 @@ from typing import TYPE_CHECKING, Any
 from imports import lazy
 from imports.installation import read_version
 from imports.registration import register_saved_classes
-from model_folders.saved_classes import SAVED_MODULES_OF_PACKAGE
+from model_folders.saved_classes import MODULE_OF_SAVED_CLASS
 
 if TYPE_CHECKING:
-    # The names of this package, which `lazy` imports at their first use. `as`
-    # tells type checkers that they are public.
+    # The names of this package, for type checkers and editors. `as` tells them
+    # that the names are public.
     from model_folders.bert_config import BertConfig as BertConfig
     from model_folders.formats.huggingface.weights import (
         find_huggingface as find_huggingface,
@@ -124,14 +124,48 @@ if TYPE_CHECKING:
     from modeling.task_models import BertSpanLabeler as BertSpanLabeler
     from modeling.task_models import BertTokenClassifier as BertTokenClassifier
 
-# {name: its module}
-_MODULE_OF_NAME = lazy.read_imports(__file__)
+# {name: its module}, as in the imports above. `lazy` imports a module at the
+# first use of its name.
+_MODULE_OF_NAME = {
+    "BertConfig": "model_folders.bert_config",
+    "find_huggingface": "model_folders.formats.huggingface.weights",
+    "find_order": "model_folders.labels",
+    "load_config": "model_folders.reading.config_files",
+    "BertModel": "modeling.bert",
+    "check_checkpoint": "modeling.checkpoints.finding",
+    "find_checkpoint": "modeling.checkpoints.finding",
+    "read_shapes": "modeling.checkpoints.finding",
+    "save_huggingface": "modeling.checkpoints.huggingface_checkpoint",
+    "save_kerashub": "modeling.checkpoints.kerashub_writing",
+    "load_checkpoint": "modeling.checkpoints.loading",
+    "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
+    "save_release": "modeling.checkpoints.tf1_checkpoint",
+    "named_variables": "modeling.checkpoints.variables",
+    "extend_model": "modeling.checkpoints.vocabulary_extension",
+    "DistillationLoss": "modeling.distillation",
+    "Distiller": "modeling.distillation",
+    "ClassifierLoss": "modeling.losses",
+    "ContrastiveLoss": "modeling.losses",
+    "CosineLoss": "modeling.losses",
+    "MultiLabelLoss": "modeling.losses",
+    "PretrainingLoss": "modeling.losses",
+    "RankingLoss": "modeling.losses",
+    "RegressionLoss": "modeling.losses",
+    "SpanLoss": "modeling.losses",
+    "TokenLoss": "modeling.losses",
+    "BertClassifier": "modeling.task_models",
+    "BertEmbedder": "modeling.task_models",
+    "BertMultipleChoice": "modeling.task_models",
+    "BertPretrainer": "modeling.task_models",
+    "BertSpanLabeler": "modeling.task_models",
+    "BertTokenClassifier": "modeling.task_models",
+}
 
 __all__ = [*_MODULE_OF_NAME]
 _import_name = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
 # A `.keras` file of a model names its class and its loss.
-register_saved_classes(SAVED_MODULES_OF_PACKAGE)
+register_saved_classes(MODULE_OF_SAVED_CLASS)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  classes and functions

@@ -87,7 +87,7 @@ def check_ranges(features: Features, num_segments: int) -> None:
     for name, size in sizes.items():
         if size and features.get(name) is not None:
             # The graph keeps the check, so nothing reads the returned ids.
-            ops.check_range(features[name], name, size)
+            ops.with_range_check(features[name], name, size)
 
 
 def to_integer_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:

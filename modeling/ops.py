@@ -33,7 +33,7 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
 
 
 @dispatched()
-def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
+def with_range_check(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """Returns `ids`, int [...]. On TensorFlow, adds a check to a graph.
 
     When the graph runs, the check raises an error if an id is below 0 or not

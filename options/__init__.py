@@ -36,4 +36,6 @@ them:
         other values, which are those of all groups that share an option
     parsed_command.py: `ParsedCommand`, the `Config` of a command, and who
         decided its values: the user, other options, or a file
+    path_flags.py: the flags of a command whose values are paths, and the check
+        that no output overlaps an input or another output
 """

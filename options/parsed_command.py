@@ -61,23 +61,32 @@ class ParsedCommand(Generic[ConfigT_co]):
         """Returns the command with flags decided, whatever decided them before.
 
         Args:
-            values: {name of a flag: its value}. A flag may keep its value.
+            values: {name of a flag: its value, None for no value}. A flag may
+                keep its value.
 
         Raises:
             TypeError: no flag has such a name.
+            ValueError: a value is not valid for its flag.
         """
+        config = with_values(self.config, values)
+        for option in options_of(config):
+            value = values.get(option.name)
+            if value is not None and not option.is_valid(value):
+                raise ValueError(f"--{option.name} must not be {value!r:.80}")
         return dataclasses.replace(
-            self,
-            config=with_values(self.config, values),
-            decided=self.decided.union(values),
+            self, config=config, decided=self.decided.union(values)
         )
 
     def decide_open(self, stated: Mapping[str, object], source: str) -> Self:
         """Returns the command with the flags decided that were still open.
 
+        A file states values for all scripts, such as `doc_stride` for
+        run_squad.py, and each script takes the values of its own flags. So a
+        name that is no flag of this script is no error.
+
         Args:
-            stated: {name: value, None if it is unknown}. Names that are no
-                flags of this script are ignored.
+            stated: {name: value, None if it is unknown}. Other names than those
+                of this script's flags are ignored.
             source: the file or folder that states the values.
 
         Raises:

@@ -1,6 +1,6 @@
 """The kinds of options whose values are paths, and how two kinds are written.
 
-`PathKind` says whether a path is read or written, so that command_line/ can
+`PathKind` says whether a path is read or written, so that path_flags.py can
 check the paths of a command before any work.
 """
 

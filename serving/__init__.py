@@ -39,15 +39,21 @@ from typing import TYPE_CHECKING
 from imports import lazy
 
 if TYPE_CHECKING:
-    # The names of this package, which `lazy` imports at their first use. `as`
-    # tells type checkers that they are public.
+    # The names of this package, for type checkers and editors. `as` tells them
+    # that the names are public.
     from serving.export_options import ExportOptions as ExportOptions
     from serving.exporting.export import export as export
     from serving.text_model import TextModel as TextModel
     from serving.text_model import load as load
 
-# {name: its module}
-_MODULE_OF_NAME = lazy.read_imports(__file__)
+# {name: its module}, as in the imports above. `lazy` imports a module at the
+# first use of its name.
+_MODULE_OF_NAME = {
+    "ExportOptions": "serving.export_options",
+    "export": "serving.exporting.export",
+    "TextModel": "serving.text_model",
+    "load": "serving.text_model",
+}
 
 __all__ = [*_MODULE_OF_NAME]
 __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)

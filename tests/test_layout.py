@@ -100,7 +100,7 @@ def mirrored_tests():
 def test_a_file_of_tests_has_the_name_of_a_module():
     """test_MODULE.py or test_MODULE_ASPECT.py lies where MODULE.py does.
 
-    So who edits data/tables/headers.py finds tests/data/tables/test_headers.py.
+    So who edits data/tables/rows.py finds tests/data/tables/test_rows.py.
     """
     strange = []
     for path, folder in mirrored_tests().items():

@@ -21,6 +21,9 @@ _NAMES_OF_CLASSES = {
     ROOT / "model_folders/kinds.py",
     ROOT / "model_folders/formats/huggingface/config.py",
     ROOT / "model_folders/formats/kerashub/config.py",
+    # The modules of the classes, which are imported late.
+    ROOT / "model_folders/saved_classes.py",
+    ROOT / "modeling/__init__.py",
 }
 KIND_NAMES = {
     *kinds.KIND_OF_CLASS,

@@ -20,7 +20,7 @@ from tools.conversion.conversion_steps import (
     choose_format,
     choose_model_class,
     extend_tokenizer,
-    load_model,
+    load_model_to_convert,
     load_tokenizer,
     write_copy,
 )
@@ -42,7 +42,7 @@ def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
         tokenizer, old_ids = extend_tokenizer(
             tokenizer, config.extended_vocab_file
         )
-    model, missing = load_model(preset, bert_config, model_class)
+    model, missing = load_model_to_convert(preset, bert_config, model_class)
     if old_ids is not None:
         model = modeling.extend_model(model, old_ids)
     write_copy(

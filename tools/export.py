@@ -19,7 +19,7 @@ from tools.exporting.export_config import ExportConfig
 from tools.exporting.export_steps import (
     create_options,
     find_model_class,
-    load_model,
+    load_model_to_export,
     settings_of_head,
 )
 
@@ -31,7 +31,7 @@ def main(parsed: ParsedCommand[ExportConfig]) -> None:
     model_class = find_model_class(config, preset)
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights_path)
-    model = load_model(preset, model_class)
+    model = load_model_to_export(preset, model_class)
     settings_check.check_trained_settings(preset, model.config, tokenizer)
     options = create_options(config, preset, model, tokenizer)
     settings = settings_of_head(preset, model_class)

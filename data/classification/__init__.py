@@ -5,7 +5,7 @@ The folders import these modules, which import none of the folders.
 Examples and their sets:
 
     classification_examples.py: an example, its label, its label as a number
-    classification_processor.py: the sets, the labels and the metrics of a task
+    classification_processor.py: a task: its sets, and how it is scored
 
 From an example to files:
 

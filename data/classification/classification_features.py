@@ -113,16 +113,13 @@ def create_window_features(
     """
 
     def windows_of(example: InputExample) -> list[ClassificationFeatures]:
-        tokens = tokenizer.tokenize(example.text_a)
-        # Create one window even for a text without WordPieces.
-        spans = token_windows.cut_spans(
-            max(len(tokens), 1), max_seq_length - 2, doc_stride
+        parts = token_windows.cut_windows(
+            tokenizer.tokenize(example.text_a), max_seq_length, doc_stride
         )
-        parts = [tokens[start : start + length] for start, length in spans]
         return [
             ClassificationFeatures(
                 label_id=encode_label(example.label, labels),
-                weight=1 / len(spans),
+                weight=1 / len(parts),
                 **tokenizer.create_inputs(
                     ["[CLS]", *part, "[SEP]"], len(part) + 2, max_seq_length
                 ),

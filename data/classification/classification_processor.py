@@ -1,51 +1,74 @@
-"""Base class of processors: the sets, labels and metrics of a task."""
+"""The processor of a task: its sets, and how predictions are scored."""
 
 import abc
 import dataclasses
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.scoring import ScoreFunction
 from data.sets.held_sets import HeldSets
-from data.sets.set_names import BaseSet, SetName, base_set_of
+from data.sets.set_names import SetName, base_set_of
 from model_folders.model_json_types import (
     ClassifierSettings,
     OutputMode,
 )
 
+# What a model learns of texts: their labels, the relevances of passages to a
+# query, or vectors, whose cosines are compared.
+Learned: TypeAlias = Literal["labels", "relevances", "vectors"]
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TaskDefinition:
-    """What a classification task trains, and how its predictions are scored.
+    """What a model learns in a task, and how its predictions are scored.
+
+    training/ chooses the class of the task and the loss by `learns`.
 
     Attributes:
         metrics: names of the metrics that score the task, the main metric
             first. If (), the kind of the labels decides.
         score: computes these metrics. If None, `metrics.compute_metrics` does.
-        is_embedding: whether the task trains vectors of texts, whose cosines
-            are compared, and no outputs for labels.
-        is_ranking: whether an example is a query and a passage, and its label a
-            relevance from 0 to 1. The loss is `RankingLoss`.
+        learns: what the model learns. With "relevances", an example is a query
+            and a passage, and its label a number from 0 to 1. With "vectors",
+            the model has no outputs for labels.
         may_be_cross_encoder: whether a regression of single texts may be
             exported for pairs too.
     """
 
     metrics: tuple[str, ...] = ("eval_accuracy",)
     score: ScoreFunction | None = None
-    is_embedding: bool = False
-    is_ranking: bool = False
+    learns: Learned = "labels"
     may_be_cross_encoder: bool = False
 
 
-class ClassificationProcessor(abc.ABC):
-    """Base class of processors: the sets, labels and metrics of a task.
+class ClassificationSets(HeldSets[InputExample], abc.ABC):
+    """The sets of a classification task, which also tell its labels."""
 
-    A subclass says in `read_labels` what the labels are.
+    @abc.abstractmethod
+    def read_labels(self) -> list[str] | None:
+        """Returns the names of the task's labels, or None in regression.
+
+        If only the train set names the labels, the first call reads it.
+        """
+
+
+class ClassificationProcessor:
+    """What a classification task reads, and how its predictions are scored.
+
+    Call `sets.read` and `sets.read_labels` for the examples and the labels.
+
+    Args:
+        sets: the sets of the task.
+        definition: what is trained, and how it is scored.
+        output_mode: "classification", "multilabel" or "regression".
+        text_columns: as the attribute.
+        settings: settings to record with the weights.
 
     Attributes:
-        sets: the sets of the task, for `read` and `take`.
+        sets: the sets of the task, which read the examples and the labels.
         definition: what is trained, and how it is scored.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair. () if
@@ -62,20 +85,21 @@ class ClassificationProcessor(abc.ABC):
 
     def __init__(
         self,
-        sets: HeldSets[InputExample],
+        sets: ClassificationSets,
         definition: TaskDefinition = TaskDefinition(),
         *,
         output_mode: OutputMode = "classification",
         text_columns: Sequence[str | int] = (),
+        settings: ClassifierSettings | None = None,
     ) -> None:
+        self.sets = sets
         self.definition = definition
         self.output_mode = output_mode
         self.text_columns = text_columns
         self.metrics = (
             definition.metrics or metrics.METRICS_OF_MODE[output_mode]
         )
-        self.settings: ClassifierSettings = {}
-        self.sets = sets
+        self.settings: ClassifierSettings = settings or {}
 
     @property
     def num_texts(self) -> int | None:
@@ -89,26 +113,16 @@ class ClassificationProcessor(abc.ABC):
             ValueError: the train set is malformed.
             OSError: the train set cannot be read.
         """
-        is_pair = any(example.text_b for example in self.read("train"))
+        is_pair = any(example.text_b for example in self.sets.read("train"))
         return 2 if is_pair else 1
 
-    def read(self, set_name: BaseSet) -> list[InputExample]:
-        """Returns the examples of a set, and holds them, as `HeldSets.read`."""
-        return self.sets.read(set_name)
-
     def take(self, set_name: SetName) -> list[InputExample] | None:
-        """Returns a set as `read` does, and holds it no longer.
+        """Takes one of `dev_sets`, `test_sets` or the train set from `sets`.
 
-        Returns None if a set is missing that the task need not have.
+        Returns None if a set is missing that the task need not have. Only a
+        task with two sets of a kind has such sets, and overrides this method.
         """
         return self.sets.take(base_set_of(set_name))
-
-    @abc.abstractmethod
-    def read_labels(self) -> list[str] | None:
-        """Returns the names of the task's labels, or None in regression.
-
-        If only the train set names the labels, the first call reads it.
-        """
 
     def score(
         self,

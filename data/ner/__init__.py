@@ -4,11 +4,11 @@
     ner_examples.py: a sentence with tagged words, and a text as words
     ner_sets.py: `NerSets`, the sets of run_ner.py, from files of two forms
 
-Words with tags, in columns:
+Words with tags in columns, as CoNLL's shared tasks and tables write them:
 
-    column_files.py: the sentences of a file
-    column_layouts.py: its separator, and what its columns are
-    column_sentences.py: where a sentence ends
+    conll_files.py: the sentences of a file
+    conll_layouts.py: its separator, and what its columns are
+    conll_sentences.py: where a sentence ends
 
 Texts with spans, from annotation tools:
 

@@ -40,7 +40,7 @@ class NerOptions(LayoutOptions):
 
 
 @dataclasses.dataclass(frozen=True)
-class ColumnFileOptions:
+class ConllFileOptions:
     """Options for reading one file of columns, by `NerOptions` or a model.
 
     A column is an index from 0, although a flag numbers columns from 1.

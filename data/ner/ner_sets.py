@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from data.ner import column_files, span_files, tag_names
+from data.ner import conll_files, span_files, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_examples import NerExample
-from data.ner.ner_options import ColumnFileOptions, NerOptions
-from data.sets.data_file_split import DataFileOptions
+from data.ner.ner_options import ConllFileOptions, NerOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.file_sets import FileSets, SetFile
-from data.sets.row_keys import key_of
 from data.sets.set_names import BaseSet
+from data.sets.text_keys import key_of
 from data.tables.table_layout import format_of
 from files.paths import StrPath
 from model_folders.labels import check_labels
@@ -211,14 +211,14 @@ class NerSets(FileSets[NerExample]):
             return span_files.read_annotated_texts(
                 file.path, file.set_name, labels, options.encoding
             )
-        file_options = ColumnFileOptions(
+        file_options = ConllFileOptions(
             word_column_index=_index_of(options.text_column),
             tag_column_index=_index_of(options.label_column),
             labels=labels,
             set_name=file.set_name,
         )
         sentences = [
-            *column_files.read_columns(
+            *conll_files.read_conll_file(
                 file.path, file_options, options.layout()
             )
         ]

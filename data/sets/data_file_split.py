@@ -1,43 +1,18 @@
 """Splits the examples of one file into a train set and a dev set.
 
-row_keys.py decides which set an example is in.
+text_keys.py decides which set an example is in.
 """
 
 import collections
-import dataclasses
 from collections.abc import Sequence, Sized
 from typing import TypeVar
 
 from absl import logging
 
-from data.sets.row_keys import split_fraction_of
+from data.sets.text_keys import split_fraction_of
 from model_folders.labels import format_first_labels
-from options import fields
-from options.path_kinds import PathKind
 
 T = TypeVar("T")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class DataFileOptions:
-    """Options for splitting a single file of examples."""
-
-    data_file: str | None = fields.training_option(
-        None,
-        "One file of labeled examples, instead of --data_dir. The script "
-        "splits it, trains, evaluates each epoch, reports, and exports the "
-        "best step to OUTPUT_DIR_model, unless your flags say otherwise. By "
-        "default, --do_train and --do_eval are then True.",
-        kind=PathKind.INPUT_FILE,
-    )
-    dev_fraction: float = fields.training_option(
-        0.2,
-        "Fraction of --data_file to evaluate on. A row's texts alone decide "
-        "whether the row is evaluated. The default is that of the run, or of "
-        "the run that --init_checkpoint names.",
-        at_least=0.01,
-        at_most=0.9,
-    )
 
 
 def split_examples(
@@ -48,7 +23,7 @@ def split_examples(
     Args:
         path: value of --data_file, for the error.
         examples: the examples of all its rows.
-        keys: key of each example, as `row_keys.key_of` returns.
+        keys: key of each example, as `text_keys.key_of` returns.
         fraction: value of --dev_fraction.
 
     Raises:
@@ -80,7 +55,7 @@ def log_sizes(path: str, train: Sized, dev: Sized) -> None:
     )
 
 
-def log_labels(
+def log_label_split(
     path: str, train: collections.Counter[str], dev: collections.Counter[str]
 ) -> None:
     """Logs how many rows of each label are in the two sets of a file.

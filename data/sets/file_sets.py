@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 from absl import logging
 
 from data.sets import data_file_split
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import HeldSets
-from data.sets.row_keys import split_fraction_of
 from data.sets.set_names import BaseSet, find_set_file
+from data.sets.text_keys import split_fraction_of
 from files.paths import StrPath
 
 
@@ -210,7 +210,7 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
             path, examples, self.keys_of(examples), self._dev_fraction
         )
         data_file_split.log_sizes(path, train, dev)
-        data_file_split.log_labels(
+        data_file_split.log_label_split(
             path, self._count_labels(train), self._count_labels(dev)
         )
         return [example.without_row() for example in train], dev

@@ -15,13 +15,13 @@ The formats whose readers need more than a function:
 
 What the first rows show of CSV, TSV and Excel:
 
-    header_cells.py: whether the first cell of a column is its name
-    headers.py: whether the first row names the columns
-    header_checks.py: refuses a title above the names, and more names below
+    first_cell_kinds.py: whether the first cell of a column is its name
+    header_detection.py: whether the first row names the columns
+    extra_header_lines.py: refuses a title above the names, and more below
     table_checks.py: refuses files that are no tables
 
 What the columns mean:
 
-    column_names.py: usual names of columns
+    usual_names.py: usual names of columns
     prodigy.py: leaves out rows that an annotator did not accept
 """

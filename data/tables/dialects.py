@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from data.tables import header_checks, headers, table_checks
+from data.tables import extra_header_lines, header_detection, table_checks
 from data.tables.csv_rows import MAX_ROWS, NO_DELIMITER, Dialect, TableSample
 from data.tables.rows import find_common_width
 from data.tables.table_layout import (
@@ -93,7 +93,7 @@ def _find_in_sample(
         table_checks.check_apostrophes(path, rows)
     if not layout.delimiter:
         _check_delimiter(path, sample, rows)
-    has_header = headers.has_header(path, rows, layout, first_lines)
+    has_header = header_detection.has_header(path, rows, layout, first_lines)
     width = find_common_width([*map(len, rows)]) if rows else None
     return SampledTable(
         dialect, has_header, lines=sample.all_lines(), width=width
@@ -205,7 +205,7 @@ def _choose_by_names(
     if name_delimiters:
         raise _unknown_delimiter_error(path, sample)
     for rows in rows_by_delimiter.values():
-        header_checks.check_title(path, rows, layout.columns)
+        extra_header_lines.check_title(path, rows, layout.columns)
     return Dialect(NO_DELIMITER, layout.quoting is not False)
 
 

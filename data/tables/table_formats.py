@@ -8,7 +8,7 @@ from data.io import encodings, text_files
 from data.tables import (
     csv_rows,
     dialects,
-    headers,
+    header_detection,
     json_tables,
     parquet,
     workbooks,
@@ -166,7 +166,7 @@ def _read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
     rows = workbooks.read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_WORKBOOK_ROWS)]
     cells_of_rows = [cells for _, cells in first_rows]
-    has_header = headers.has_header(str(path), cells_of_rows, layout)
+    has_header = header_detection.has_header(str(path), cells_of_rows, layout)
     all_rows = itertools.chain(first_rows, rows)
     names: list[str] = []
     if has_header:

@@ -37,21 +37,25 @@ from typing import TYPE_CHECKING
 
 from imports import lazy
 from imports.registration import register_saved_classes
-from model_folders.saved_classes import SAVED_MODULES_OF_PACKAGE
+from model_folders.saved_classes import MODULE_OF_SAVED_CLASS
 
 if TYPE_CHECKING:
-    # The names of this package, which `lazy` imports at their first use. `as`
-    # tells type checkers that they are public.
+    # The names of this package, for type checkers and editors. `as` tells them
+    # that the names are public.
     from data.text.preprocessor import (
         BertTextClassifierPreprocessor as BertTextClassifierPreprocessor,
     )
     from data.text.tokenization import FullTokenizer as FullTokenizer
 
-# {name: its module}
-_MODULE_OF_NAME = lazy.read_imports(__file__)
+# {name: its module}, as in the imports above. `lazy` imports a module at the
+# first use of its name.
+_MODULE_OF_NAME = {
+    "BertTextClassifierPreprocessor": "data.text.preprocessor",
+    "FullTokenizer": "data.text.tokenization",
+}
 
 __all__ = [*_MODULE_OF_NAME]
 __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
 # A `.keras` file of a model that reads strings names the preprocessor.
-register_saved_classes(SAVED_MODULES_OF_PACKAGE)
+register_saved_classes(MODULE_OF_SAVED_CLASS)

@@ -108,6 +108,32 @@ def cut_spans(
     return doc_spans
 
 
+def cut_windows(
+    tokens: list[str], max_seq_length: int, doc_stride: int
+) -> list[list[str]]:
+    """Cuts the WordPieces of a single text into the windows of a classifier.
+
+    A text without WordPieces becomes one empty window, because every text must
+    get a label. Training and serving call this function.
+
+    Examples:
+        >>> tug = ["a", "tug", "pulls", "it"]
+        >>> cut_windows(tug, max_seq_length=5, doc_stride=2)
+        [['a', 'tug', 'pulls'], ['pulls', 'it']]
+        >>> cut_windows([], max_seq_length=5, doc_stride=2)
+        [[]]
+
+    Args:
+        tokens: WordPieces of the text.
+        max_seq_length: maximum length of a window with its [CLS] and [SEP],
+            which the function does not add.
+        doc_stride: number of WordPieces from the start of a window to the start
+            of the next window.
+    """
+    spans = cut_spans(max(len(tokens), 1), max_seq_length - 2, doc_stride)
+    return [tokens[start : start + length] for start, length in spans]
+
+
 def max_context_windows(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
     """Finds the window that contains the most context around each token.
 

@@ -230,29 +230,40 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Replaces indices of rows of `UnicodeTables.several` by the rows."""
+        """Replaces indices of rows of `UnicodeTables.several` by the rows.
+
+        The comments show the values of `x가y각`, if row 0 is [ᄀ ᅡ -1] and row 1
+        is [ᄀ ᅡ ᆨ]. Then `chars.code_points` are [x 0 y 1].
+        """
+        # [1 3], where an index is
         replaced = ragged.true_indices(
             (chars.flags & unicode_tables.SEVERAL) > 0
         )
         rows = tf.gather(
             self._tables.several, tf.gather(chars.code_points, replaced)
         )
+        # [[1 1 0] [1 1 1]]. -1 fills up a row.
         is_code_point = rows >= 0
+        # [1 2]
         num_added = (
             tf.math.count_nonzero(is_code_point, axis=1, dtype=tf.int32) - 1
         )
         num_chars = tf.size(chars.code_points)
+        # [1 3 4 7], where each character ends in the result
         ends = tf.cumsum(
             1 + tf.math.unsorted_segment_sum(num_added, replaced, num_chars)
         )
+        # [0 1 1 2 3 3 3], the character that each code point comes from
         origin = ragged.row_ids(
             tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
         )
-        # Compute the positions in the result of each row's 2 or 3 code points.
+        # [1 4], where the first code point of each row is in the result
         first = tf.gather(ends, replaced) - num_added - 1
+        # [1 2 4 5 6], where all code points of the rows are
         new_indices = tf.boolean_mask(
             first[:, None] + tf.range(3), is_code_point
         )
+        # The code points are first [x 0 0 y 1 1 1], then [x ᄀ ᅡ y ᄀ ᅡ ᆨ].
         chars = _Normalized(*(tf.gather(value, origin) for value in chars))
         code_points = tf.tensor_scatter_nd_update(
             chars.code_points,
@@ -268,23 +279,32 @@ class TokenizerLayer(keras.layers.Layer):
 
         Unicode's NFD defines the order. `decoded_flags`, int32 [D], are the
         flags of all decoded code points.
+
+        The comments show the values of `x p q y q` without its blanks. p and q
+        are marks of the classes 226 and 224, so that q stands before p.
         """
         marks, classes = self._tables.combining_classes
+        # [1 2 4], where a mark may be
         candidates = ragged.true_indices(
             (chars.flags & unicode_tables.REORDERED) > 0
         )
         code_points = tf.gather(chars.code_points, candidates)
+        # Where each candidate is in `marks`, if it is a mark.
         index = tf.minimum(tf.searchsorted(marks, code_points), len(marks) - 1)
         is_mark = ragged.true_indices(tf.gather(marks, index) == code_points)
+        # [1 2 4], where a mark is
         targets = tf.gather(candidates, is_mark)
         is_starter = (decoded_flags & unicode_tables.STARTER) > 0
+        # [1 1 1 2 2], the number of each character's base, and [1 1 2] of marks
         runs = tf.cumsum(tf.cast(is_starter, tf.int32))
         runs = tf.gather(runs, tf.gather(chars.source, targets))
+        # [1 0 2], because of the keys 256 + 226, 256 + 224 and 512 + 224
         order = tf.argsort(
             tf.cast(runs, tf.int64) * 256
             + tf.cast(tf.gather(classes, tf.gather(index, is_mark)), tf.int64),
             stable=True,
         )
+        # [2 1 4]: q moves from 2 to 1, and p from 1 to 2.
         sources = tf.gather(targets, order)
         return _Normalized(
             *(

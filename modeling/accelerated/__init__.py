@@ -53,7 +53,7 @@ Versions: TypeAlias = dict[
 
 ALWAYS: Versions = {
     ops.dense: fusions.dense,
-    ops.check_range: fusions.check_range,
+    ops.with_range_check: fusions.with_range_check,
     ops.look_up: fusions.look_up,
     ops.reshape_like: fusions.reshape_like,
     ops.keep_mask: compiled.keep_mask,

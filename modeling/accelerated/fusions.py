@@ -1,6 +1,7 @@
 """Faster versions of the functions in modeling/ops.py, most for inference.
 
-`dense`, `look_up`, `check_range` and `reshape_like` are used in training too.
+`dense`, `look_up`, `with_range_check` and `reshape_like` are used in training
+too.
 
 TensorFlow's graph optimizer replaces several operations with one oneDNN
 operation if they match a pattern exactly. One pattern is a matrix product plus
@@ -66,7 +67,7 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
 
-def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
+def with_range_check(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """Returns the ids, and adds an error for invalid ids to the graph.
 
     Eager calls and graphs that XLA compiles do not check the ids, int [...].

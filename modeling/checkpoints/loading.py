@@ -207,7 +207,18 @@ def _load_weights(
     """
     new_head: Sequence[str] = ()
     if preset and replaces_head:
-        new_head = _find_new_head(model, checkpoint, preset, output_names)
+        if not model.built:
+            model.build()
+        reason = _find_reason_for_new_head(
+            model, checkpoint, preset, output_names
+        )
+        if reason:
+            new_head = head_weight_names(model)
+            logging.warning(
+                "%s. The head starts at random values: %s.",
+                reason,
+                ", ".join(new_head),
+            )
     report = checkpoint.load(model, initial_blocks, new_head)
     if initial_blocks is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
@@ -249,32 +260,22 @@ def _find_other_names(checkpoint: Checkpoint) -> Iterator[str]:
     )
 
 
-def _find_new_head(
+def _find_reason_for_new_head(
     model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset,
     output_names: Sequence[Sequence[str]],
-) -> Sequence[str]:
-    """Returns the names of the head's weights, if the folder's head is another.
+) -> str | None:
+    """Returns why a built model cannot use the head in a folder.
 
-    Builds the model, and logs why its head starts at random values. Returns ()
-    if the model can use the folder's head, or if the model has no head.
+    Returns None if the model can use the head, or if the model has no head.
     """
-    if not model.built:
-        model.build()
-    names = head_weight_names(model)
-    if not names:
-        return ()
-    # Check the files first, so that a damaged file is an error before the log
-    # says anything about its head.
+    if not head_weight_names(model):
+        return None
+    # Check the files first, so that a damaged file is an error before anyone
+    # logs something about its head.
     check_sizes(checkpoint, preset, config=None)
-    reason = describe_other_head(model, preset, checkpoint.shapes, output_names)
-    if not reason:
-        return ()
-    logging.warning(
-        "%s. The head starts at random values: %s.", reason, ", ".join(names)
-    )
-    return names
+    return describe_other_head(model, preset, checkpoint.shapes, output_names)
 
 
 def _reorder_outputs(

@@ -17,13 +17,17 @@ from typing import TYPE_CHECKING
 from imports import lazy
 
 if TYPE_CHECKING:
-    # What training needs of this package, which `lazy` imports at the first
-    # use, because the flags must not wait for TensorFlow.
+    # The names of this package, for type checkers and editors. `as` tells them
+    # that the names are public.
     from serving.exporting.export import is_exportable as is_exportable
     from serving.exporting.export_flags import ExportFlags as ExportFlags
 
-# {name: its module}
-_MODULE_OF_NAME = lazy.read_imports(__file__)
+# {name: its module} of what training needs of this package. `lazy` imports a
+# module at the first use of its name, so that the flags need no TensorFlow.
+_MODULE_OF_NAME = {
+    "is_exportable": "serving.exporting.export",
+    "ExportFlags": "serving.exporting.export_flags",
+}
 
 __all__ = [*_MODULE_OF_NAME]
 __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from absl import logging
 
-from command_line.path_flags import (
+from imports.installation import find_extra, install_command
+from options.path_flags import (
     PathFlag,
     check_paths,
     expand_home,
     list_path_flags,
 )
-from imports.installation import find_extra, install_command
 from options.path_kinds import PathKind
 from serving.engines import find_export_folder
 from serving.http.serve_config import ServeConfig

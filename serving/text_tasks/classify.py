@@ -8,7 +8,7 @@ import numpy as np
 from data.arrays import FloatArray
 from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
-from data.text.token_windows import cut_spans
+from data.text.token_windows import cut_windows
 from model_folders.model_json_types import OutputMode
 from serving.engines import OutputArrays, exported_outputs
 from serving.text_tasks.pairs import (
@@ -84,15 +84,8 @@ def _encode_texts(
     if not stride:
         return EncodedRequest(encode_pair(text_engine, request).inputs, None)
     tokens = text_engine.tokenizer.tokenize(pair_of(request)[0])
-    # Also create a window for a text without WordPieces, because every request
-    # must get a prediction.
-    spans = cut_spans(
-        max(len(tokens), 1), text_engine.max_seq_length - 2, stride
-    )
-    inputs = [
-        create_input(text_engine, tokens[start : start + length])
-        for start, length in spans
-    ]
+    windows = cut_windows(tokens, text_engine.max_seq_length, stride)
+    inputs = [create_input(text_engine, window) for window in windows]
     return EncodedRequest(inputs, None)
 
 

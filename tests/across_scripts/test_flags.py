@@ -9,9 +9,9 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flag_parsing, path_flags
+from command_line import flag_parsing
 from docs import flags_index
-from options import declared_options
+from options import declared_options, path_flags
 from options.metadata import Role
 from options.path_kinds import PathKind
 from tests.support import fresh_process, script_runner

@@ -2,8 +2,8 @@
 
 import pytest
 
-from command_line.path_flags import PathFlag
 from command_line.user_errors import describe_error, is_user_error, print_error
+from options.path_flags import PathFlag
 from options.path_kinds import PathKind
 
 

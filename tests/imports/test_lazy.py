@@ -1,13 +1,16 @@
 """The names of the packages that import them at their first use."""
 
+import ast
 import importlib
 import sys
+from pathlib import Path
 
 import pytest
 
+import data.text
 import modeling
 import serving
-from imports import lazy
+from tests.support.source_files import parse_source
 
 # A package with one name, and its module, which is heavy to import.
 LAZY_PACKAGE = """
@@ -15,25 +18,39 @@ from typing import TYPE_CHECKING
 from imports import lazy
 if TYPE_CHECKING:
     from lazy_package.heavy import answer as answer
-_MODULE_OF_NAME = lazy.read_imports(__file__)
+_MODULE_OF_NAME = {"answer": "lazy_package.heavy"}
 __all__ = [*_MODULE_OF_NAME]
 __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)
 """
 
-PACKAGES = pytest.mark.parametrize("package", [modeling, serving])
+PACKAGES = pytest.mark.parametrize("package", [data.text, modeling, serving])
 NAMES = pytest.mark.parametrize(
     ("package", "name"),
     [
         (package, name)
-        for package in (modeling, serving)
+        for package in (data.text, modeling, serving)
         for name in package.__all__
     ],
 )
 
 
+@PACKAGES
+def test_a_package_names_what_type_checkers_see(package):
+    """The dict for Python contains the imports under TYPE_CHECKING."""
+    tree = parse_source(Path(package.__file__)).tree
+    imports = {
+        alias.asname: statement.module
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for statement in block.body
+        for alias in statement.names
+    }
+    assert imports == package._MODULE_OF_NAME
+
+
 @NAMES
 def test_a_package_has_the_names_of_its_modules(package, name):
-    module = importlib.import_module(lazy.read_imports(package.__file__)[name])
+    module = importlib.import_module(package._MODULE_OF_NAME[name])
     assert getattr(package, name) is getattr(module, name)
 
 

@@ -158,7 +158,7 @@ def test_a_fused_check_of_a_range_is_the_plain_one(dtype, width):
     options = {"name": "ids", "num_rows": 1}
     tensors = [np.zeros((12, width))]
     assert_same_as_plain(
-        fusions.check_range, ops.check_range, tensors, dtype, options
+        fusions.with_range_check, ops.with_range_check, tensors, dtype, options
     )
 
 
@@ -383,7 +383,7 @@ def test_these_are_all_faster_versions():
     assert versions == {
         fusions.dense,
         fusions.look_up,
-        fusions.check_range,
+        fusions.with_range_check,
         fusions.reshape_like,
         fusions.activation,
         fusions.swap_attention_heads,

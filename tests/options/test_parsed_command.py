@@ -68,6 +68,17 @@ def test_only_a_flag_can_be_decided():
         parse(folder="x").decide({"step": 3})
 
 
+@pytest.mark.parametrize("value", ["3", 2.5, 0])
+def test_only_a_valid_value_can_be_decided(value):
+    with pytest.raises(ValueError, match=rf"--steps.*{value}"):
+        parse(folder="x").decide({"steps": value})
+
+
+def test_a_flag_may_be_decided_to_have_no_value():
+    decided = parse(folder="x", name="a").decide({"name": None})
+    assert decided.config.name is None
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

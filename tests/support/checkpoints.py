@@ -1,4 +1,4 @@
-"""Reads, compares and converts checkpoints, and calls exports.
+"""Reads, compares, converts and damages checkpoints, and calls exports.
 
 For example:
 
@@ -9,6 +9,7 @@ For example:
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,8 @@ from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
 
 # What JSON contains: None, a bool, number or text, or a list or dict of them.
 JsonValue: TypeAlias = Any
+# Damages of a TF1 checkpoint that the sizes of its files show.
+DAMAGES_OF_SIZE = ("no data", "short data", "short index", "cut index")
 # {name: array}
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
@@ -45,6 +48,29 @@ def list_weights(path: StrPath) -> dict[str, list[int]]:
         for name, shape in tf.train.list_variables(str(path))
         if not re.search(r"^global_step|/adam_[mv]$", name)
     }
+
+
+def damage_checkpoint(prefix: Path, damage: str) -> None:
+    """Damages the files of a TF1 checkpoint.
+
+    Args:
+        prefix: prefix of the files.
+        damage: one of `DAMAGES_OF_SIZE`, or "other data" for values that the
+            checksums in the index do not fit.
+    """
+    index = Path(f"{prefix}.index")
+    data = Path(f"{prefix}.data-00000-of-00001")
+    if damage == "no data":
+        data.unlink()
+    elif damage == "short data":
+        data.write_bytes(data.read_bytes()[:500])
+    elif damage == "other data":
+        data.write_bytes(bytes(data.stat().st_size))
+    elif damage == "cut index":
+        # The footer is complete, but it points beyond the end of the file.
+        index.write_bytes(index.read_bytes()[-60:])
+    else:
+        index.write_bytes(b"short")
 
 
 def call_signature(

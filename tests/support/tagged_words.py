@@ -2,7 +2,7 @@ r"""Files of words and tags in columns, as tests write and read them.
 
 For example:
 
-    (example,) = read_columns(tmp_path, "a O\nb B-X\n", "dev.txt", "dev")
+    (example,) = read_conll_file(tmp_path, "a O\nb B-X\n", "dev.txt", "dev")
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import BaseSet
 
 # Two sentences, which tests write in many layouts.
@@ -20,7 +20,7 @@ WORDS = [["Anna", "left", "Oslo", "."], ["It", ",", '"', "rains"]]
 TAGS = [["B-PER", "O", "B-LOC", "O"], ["O", "O", "O", "O"]]
 
 
-def read_columns(
+def read_conll_file(
     folder: Path,
     text: str,
     name: str = "train.csv",

@@ -142,7 +142,7 @@ def extend_tokenizer(
     return extended, old_ids
 
 
-def load_model(
+def load_model_to_convert(
     preset: Preset,
     bert_config: "modeling.BertConfig",
     model_class: kinds.ModelClass,

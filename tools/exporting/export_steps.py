@@ -1,7 +1,7 @@
 """The steps of tools/export.py, from a folder of weights to its export.
 
-Each function takes the results of those before it. `load_model` imports
-TensorFlow.
+Each function takes the results of those before it. `load_model_to_export`
+imports TensorFlow.
 """
 
 from typing import TYPE_CHECKING
@@ -49,7 +49,9 @@ def find_model_class(config: ExportConfig, preset: Preset) -> kinds.ModelClass:
     return model_class
 
 
-def load_model(preset: Preset, model_class: kinds.ModelClass) -> "BaseModel":
+def load_model_to_export(
+    preset: Preset, model_class: kinds.ModelClass
+) -> "BaseModel":
     """Loads a model of the class `model_class` from a folder.
 
     Raises:

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Self, TypeVar
 
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
 from model_folders.reading.preset import NetworkOptions
 from options import config_values, fields

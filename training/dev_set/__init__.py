@@ -15,7 +15,7 @@ What happens, in the order of a command, and what the user reads then:
    weights' run recorded. `decide_by_data_file` calls it before the rows are
    read. The user reads a warning if a run that led to the weights chose its
    sets in another way.
-2. `key_of` and `split_fraction_of` in data/sets/row_keys.py turn the texts of
+2. `key_of` and `split_fraction_of` in data/sets/text_keys.py turn the texts of
    a row into a number from 0 to 1. The row is in the dev set if the number is
    below --dev_fraction. So every command with this fraction agrees, whatever
    rows were added meanwhile. The user reads nothing.
@@ -31,6 +31,6 @@ What happens, in the order of a command, and what the user reads then:
 
 Steps 1 and 2 are only for --data_file, and step 3 is for scripts that have this
 flag. The modules of this package load no TensorFlow. Below this package,
-data/sets/row_keys.py only splits rows, and model_folders/ only checks the
+data/sets/text_keys.py only splits rows, and model_folders/ only checks the
 types of what is recorded (model_json_types.py).
 """

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from absl import logging
 
-from data.sets.row_keys import RULE_VERSION
+from data.sets.text_keys import RULE_VERSION
 from model_folders.model_json import MODEL_JSON_FILE, provenance_of
 from model_folders.model_json_types import DevSetRuleEntry
 from model_folders.reading.preset import Preset

@@ -270,7 +270,7 @@ def create_classifier_loss(
         class_weights: weight of each label, in the order of the model's
             outputs, () for equal weights.
     """
-    if processor.definition.is_ranking:
+    if processor.definition.learns == "relevances":
         return modeling.RankingLoss()
     if processor.output_mode == "regression":
         return modeling.RegressionLoss()

@@ -5,22 +5,26 @@ loads no TensorFlow.
 """
 
 import collections
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from absl import logging
 
 from data.classification.classification_examples import InputExample
-from data.classification.classification_processor import ClassificationProcessor
+from data.classification.classification_processor import (
+    ClassificationProcessor,
+    Learned,
+)
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.similarity import pair_scores
 from data.classification.user_class.user_class_processor import (
     load_user_class_processor,
 )
-from data.classification.user_tables import column_search
+from data.classification.user_tables import unset_columns
 from data.classification.user_tables.table_processor import (
-    TableProcessor,
     open_table_processor,
 )
+from data.classification.user_tables.table_sets import TableSets
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
 from options.parsed_command import ParsedCommand
@@ -59,14 +63,14 @@ def decide_columns(
     """
     options = parsed.config.table
     set_by_user = parsed.set_by_user
-    if table is None or column_search.are_columns_numbered(
+    if table is None or unset_columns.are_columns_numbered(
         options, set_by_user
     ):
         return parsed
-    columns = column_search.find_unset_columns(
+    columns = unset_columns.find_unset_columns(
         options, set_by_user, table.path, table.read_column_names()
     )
-    column_search.log_columns(options, set_by_user, table.path, columns)
+    unset_columns.log_columns(options, set_by_user, table.path, columns)
     return parsed.decide(columns)
 
 
@@ -120,7 +124,7 @@ def decide_by_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    if not isinstance(processor, TableProcessor):
+    if not isinstance(processor.sets, TableSets):
         return start
     return decide_by_data_file(start, processor.sets)
 
@@ -137,9 +141,8 @@ def load_task(
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
     """
-    if processor.definition.is_embedding:
-        return _create_embedding_task(start, processor)
-    return _create_classifier_task(start, processor)
+    create_task = _TASK_CREATOR_OF_LEARNED[processor.definition.learns]
+    return create_task(start, processor)
 
 
 def _create_embedding_task(
@@ -152,12 +155,12 @@ def _create_embedding_task(
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
-        max_score = pair_scores.find_max_score(processor.read(scored[0]))
+        max_score = pair_scores.find_max_score(processor.sets.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,
         has_scores={
-            set_name: pair_scores.are_scored(processor.read(set_name))
+            set_name: pair_scores.are_scored(processor.sets.read(set_name))
             for set_name in scored
         },
         max_score=max_score,
@@ -174,7 +177,7 @@ def _create_classifier_task(
     num_texts = processor.num_texts
     if num_texts is None and config.training.do_train:
         num_texts = processor.read_num_texts()
-    labels = processor.read_labels()
+    labels = processor.sets.read_labels()
     class_weights = _find_class_weights(config, processor, labels)
     if class_weights:
         _log_class_weights(class_weights)
@@ -187,6 +190,21 @@ def _create_classifier_task(
         num_texts=num_texts,
         class_weights=class_weights,
     )
+
+
+# {what the model learns: function that creates the task}.
+_TASK_CREATOR_OF_LEARNED: Final[
+    Mapping[
+        Learned,
+        Callable[
+            [StartingPoint[ClassifierConfig], ClassificationProcessor], AnyTask
+        ],
+    ]
+] = {
+    "labels": _create_classifier_task,
+    "relevances": _create_classifier_task,
+    "vectors": _create_embedding_task,
+}
 
 
 def _find_class_weights(
@@ -208,7 +226,7 @@ def _find_class_weights(
         raise ValueError(f"--class_weights is not for {processor.output_mode}")
     if not config.training.do_train:
         return {}
-    return compute_class_weights(labels or (), processor.read("train"))
+    return compute_class_weights(labels or (), processor.sets.read("train"))
 
 
 def compute_class_weights(

@@ -1,4 +1,4 @@
-"""The tasks of GLUE, and XNLI: their sets, labels and metrics.
+"""The processors of the tasks of GLUE, and of XNLI.
 
 glue_tasks.py lists the tasks. glue_sets.py reads their files.
 """
@@ -20,7 +20,7 @@ _MISMATCHED = "_mm"
 
 
 class GlueProcessor(ClassificationProcessor):
-    """Processor of a task of GLUE: its sets, labels and metrics.
+    """Processor of a task of GLUE, which may have mismatched sets.
 
     Args:
         definition: the labels and the metrics of the task.
@@ -41,18 +41,10 @@ class GlueProcessor(ClassificationProcessor):
             output_mode=definition.output_mode,
             text_columns=definition.text_columns,
         )
-        self._labels = definition.labels
         self._mismatched_sets = mismatched_sets
         if mismatched_sets:
             self.dev_sets = ("dev", f"dev{_MISMATCHED}")
             self.test_sets = ("test", f"test{_MISMATCHED}")
-
-    def read_labels(self) -> list[str] | None:
-        """Returns the names of the task's labels, or None in regression.
-
-        The function reads no file, because each task of GLUE has its labels.
-        """
-        return None if self._labels is None else [*self._labels]
 
     def take(self, set_name: SetName) -> list[InputExample] | None:
         """Returns a set, None if it is a missing mismatched set."""

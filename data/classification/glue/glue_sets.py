@@ -12,15 +12,15 @@ from data.classification.classification_examples import (
     InputExample,
     parse_regression_label,
 )
+from data.classification.classification_processor import ClassificationSets
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_tasks import GlueTaskDefinition
-from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
 
-class GlueSets(HeldSets[InputExample]):
+class GlueSets(ClassificationSets):
     """The sets of a task of GLUE, whose files are TSV files.
 
     Files of mirrors, whose columns have other names and places, are read too.
@@ -65,6 +65,14 @@ class GlueSets(HeldSets[InputExample]):
             raise ValueError(f"{path} contains no example")
         parser.log_lines(lines)
         return {set_name: examples}
+
+    def read_labels(self) -> list[str] | None:
+        """Returns the names of the task's labels, or None in regression.
+
+        The function reads no file, because each task of GLUE has its labels.
+        """
+        labels = self._definition.labels
+        return None if labels is None else [*labels]
 
     def _find_file(self, set_name: BaseSet) -> str:
         """Returns the path of a set, as `glue_layouts.find_table` does."""

@@ -1,11 +1,12 @@
-"""Processors of a user's class: its sets and labels, or only its labels."""
+"""Loads the processor of a user's class, or of a model that it trained."""
 
 from typing import Final, NoReturn
 
-from data.classification.classification_examples import InputExample
-from data.classification.classification_processor import ClassificationProcessor
+from data.classification.classification_processor import (
+    ClassificationProcessor,
+    ClassificationSets,
+)
 from data.classification.user_class.user_class_sets import UserClassSets
-from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.reading.preset import Preset
@@ -14,34 +15,22 @@ from model_folders.reading.preset import Preset
 PROCESSOR_ENTRY: Final = "processor"
 
 
-class UserClassProcessor(ClassificationProcessor):
-    """Processor of a class in a user's file: its sets and its labels.
+class _LabelsWithoutSets(ClassificationSets):
+    """The labels of a class of which only the name is known, without its sets.
+
+    A command that reads no set, such as an export, needs no more.
 
     Args:
-        sets: the sets of the class. Only their examples show whether they are
-            pairs.
-    """
-
-    def __init__(self, sets: UserClassSets) -> None:
-        super().__init__(sets)
-        self.settings = {PROCESSOR_ENTRY: sets.name}
-        self._labels = sets.labels
-
-    def read_labels(self) -> list[str]:
-        """Returns the labels in the order of the class."""
-        return self._labels
-
-
-class _MissingSets(HeldSets[InputExample]):
-    """The sets of a class of which only the name is known.
-
-    Args:
-        preset: what the folder of the model that was trained on them states.
+        preset: what the folder of the model that the class trained states.
     """
 
     def __init__(self, preset: Preset) -> None:
         super().__init__()
         self._preset = preset
+
+    def read_labels(self) -> list[str]:
+        """Returns the labels that the model's folder states."""
+        return [*(self._preset.labels or ())]
 
     def read_sets(self, set_name: BaseSet) -> NoReturn:
         """Raises a ValueError, because the file of the class is unknown."""
@@ -51,25 +40,6 @@ class _MissingSets(HeldSets[InputExample]):
             f"--processor=FILE.py:{name} to read examples of this class, or "
             "--task_name to read others"
         )
-
-
-class LabelsOnlyProcessor(ClassificationProcessor):
-    """Processor of a model that was trained with a UserClassProcessor.
-
-    It contains only the labels, because a command that reads no set, such as an
-    export, needs no more.
-
-    Args:
-        preset: what the folder of the model states.
-    """
-
-    def __init__(self, preset: Preset) -> None:
-        super().__init__(_MissingSets(preset))
-        self._labels = [*(preset.labels or ())]
-
-    def read_labels(self) -> list[str]:
-        """Returns the labels that the model's folder states."""
-        return self._labels
 
 
 def load_user_class_processor(
@@ -86,7 +56,10 @@ def load_user_class_processor(
             data.
     """
     if value:
-        return UserClassProcessor(UserClassSets.load(value, data_dir))
+        sets = UserClassSets.load(value, data_dir)
+        return ClassificationProcessor(
+            sets, settings={PROCESSOR_ENTRY: sets.name}
+        )
     if preset and PROCESSOR_ENTRY in preset.training_settings:
-        return LabelsOnlyProcessor(preset)
+        return ClassificationProcessor(_LabelsWithoutSets(preset))
     return None

@@ -8,18 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from data.classification.classification_examples import InputExample
+from data.classification.classification_processor import ClassificationSets
 from data.classification.user_class.google_code import (
     UserCode,
     convert_to_unicode,
 )
-from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
 from options.path_kinds import split_file_and_name
 
 
-class UserClassSets(HeldSets[InputExample]):
+class UserClassSets(ClassificationSets):
     """The sets of a task, which methods of a class in a user's file return.
 
     Args:
@@ -32,7 +32,6 @@ class UserClassSets(HeldSets[InputExample]):
 
     Attributes:
         name: name of the class.
-        labels: the labels that the examples may have.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class UserClassSets(HeldSets[InputExample]):
     ) -> None:
         super().__init__()
         self.name = name
-        self.labels = labels
+        self._labels = labels
         self._code = code
         self._user = user
         self._data_dir = data_dir
@@ -112,6 +111,10 @@ class UserClassSets(HeldSets[InputExample]):
             examples = [_with_row(example, columns) for example in examples]
         return {set_name: examples}
 
+    def read_labels(self) -> list[str]:
+        """Returns the labels in the order of the class."""
+        return self._labels
+
     def _to_example(
         self, example: object, index: int, set_name: BaseSet
     ) -> InputExample:
@@ -133,10 +136,10 @@ class UserClassSets(HeldSets[InputExample]):
             # As in Google's code, the labels of a test set are placeholders.
             return InputExample(guid, text_a, text_b)
         label = _label_text(getattr(example, "label", None))
-        if label not in self.labels:
+        if label not in self._labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; get_labels returns "
-                f"{format_first_labels(self.labels)}"
+                f"{format_first_labels(self._labels)}"
             )
         return InputExample(guid, text_a, text_b, label)
 

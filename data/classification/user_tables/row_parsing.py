@@ -11,7 +11,7 @@ from data.classification.classification_examples import (
     parse_regression_label,
 )
 from data.classification.user_tables import label_notations
-from data.sets.row_keys import is_blank
+from data.sets.text_keys import is_blank
 from data.tables.tables import TableRow, texts_of
 from model_folders.labels import format_first_labels, normal_label
 from model_folders.model_json_types import OutputMode

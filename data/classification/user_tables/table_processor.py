@@ -1,4 +1,4 @@
-"""The sets, the labels and the metrics of a task of a user's own tables.
+"""Opens the processor of a task of a user's own tables.
 
 table_tasks.py lists the tasks. table_sets.py reads their tables.
 """
@@ -12,38 +12,10 @@ from data.classification.user_tables.column_options import (
 )
 from data.classification.user_tables.table_sets import FILES_OF_SET, TableSets
 from data.classification.user_tables.table_tasks import TableTaskDefinition
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import find_set_file
 from data.tables.tables import Table
 from files.paths import StrPath
-
-
-class TableProcessor(ClassificationProcessor):
-    """Processor of a task of a user's own tables, which a `TableSets` reads.
-
-    Args:
-        definition: how the task differs from others of tables.
-        sets: the sets of the tables.
-    """
-
-    sets: TableSets
-
-    def __init__(
-        self, definition: TableTaskDefinition, sets: TableSets
-    ) -> None:
-        super().__init__(
-            sets,
-            definition,
-            output_mode=sets.output_mode,
-            text_columns=sets.text_columns,
-        )
-
-    def read_labels(self) -> list[str] | None:
-        """Returns the names of the labels, or None in regression.
-
-        If --labels does not name them, the first call reads the train set.
-        """
-        return self.sets.read_labels()
 
 
 def open_table_processor(
@@ -53,7 +25,7 @@ def open_table_processor(
     options: ColumnOptions,
     set_by_user: frozenset[str],
     table: Table | None = None,
-) -> TableProcessor:
+) -> ClassificationProcessor:
     """Creates the processor of a task, which has read none of its sets yet.
 
     If --label_column contains a comma, the function reads the header of a
@@ -87,7 +59,12 @@ def open_table_processor(
         data_file_options=data_file_options,
         data_file_table=table,
     )
-    return TableProcessor(definition, sets)
+    return ClassificationProcessor(
+        sets,
+        definition,
+        output_mode=sets.output_mode,
+        text_columns=sets.text_columns,
+    )
 
 
 def _find_label_columns(

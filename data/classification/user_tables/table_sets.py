@@ -13,15 +13,16 @@ from data.classification.classification_examples import (
     InputExample,
     class_names_of,
 )
+from data.classification.classification_processor import ClassificationSets
 from data.classification.similarity import pair_scores
 from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.row_parsing import ParsedRow, RowParser
 from data.classification.user_tables.table_tasks import TableTaskDefinition
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.file_sets import FileSets, SetFile
-from data.sets.row_keys import key_of
 from data.sets.set_names import BASE_SETS, BaseSet
+from data.sets.text_keys import key_of
 from data.tables.prodigy import read_accepted_rows
 from data.tables.tables import Table, read_table
 from files.paths import StrPath
@@ -34,7 +35,7 @@ FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
 }
 
 
-class TableSets(FileSets[InputExample]):
+class TableSets(FileSets[InputExample], ClassificationSets):
     """The sets of a user's own tables, none of which was read yet.
 
     Flags, or the tables themselves, name the columns and the labels. A label in

@@ -58,14 +58,14 @@ DEFINITION_OF_TABLE_TASK = {
     "csv": TableTaskDefinition(may_be_cross_encoder=True),
     "embedding": TableTaskDefinition(
         pair_columns=("text", "text_b", "score"),
-        is_embedding=True,
+        learns="vectors",
         may_lack_scores=True,
     ),
     "ranking": TableTaskDefinition(
         pair_columns=("query", "passage", "relevance"),
         metrics=_RANKING_METRICS,
         score=_score_passages,
-        is_ranking=True,
+        learns="relevances",
         is_split_by_first_text=True,
     ),
 }

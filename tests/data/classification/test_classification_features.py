@@ -49,10 +49,13 @@ def test_features_equal_those_of_googles_code(folder, case, name):
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
-    examples = processor.read(set_name)
+    examples = processor.sets.read(set_name)
     features = list(
         convert_examples_to_features(
-            examples, processor.read_labels(), case["max_seq_length"], tokenizer
+            examples,
+            processor.sets.read_labels(),
+            case["max_seq_length"],
+            tokenizer,
         )
     )
     with np.load(folder / case["features"]) as recorded:

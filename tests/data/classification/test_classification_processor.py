@@ -6,26 +6,19 @@ import pytest
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
+    ClassificationSets,
     TaskDefinition,
 )
-from data.sets.held_sets import HeldSets
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 
 
-class Sets(HeldSets):
+class Sets(ClassificationSets):
     """Sets that all contain the same examples."""
 
     def read_sets(self, set_name):
-        """Returns the examples."""
-        return {set_name: EXAMPLES}
-
-
-class Processor(ClassificationProcessor):
-    """A task whose sets all contain the same examples."""
-
-    def __init__(self, **kwargs):
-        super().__init__(Sets(), **kwargs)
+        """Returns a list of the examples."""
+        return {set_name: [*EXAMPLES]}
 
     def read_labels(self):
         """Fails, because a score must read no file."""
@@ -34,7 +27,7 @@ class Processor(ClassificationProcessor):
 
 def test_a_task_is_scored_by_its_accuracy_and_for_each_label():
     labels, predictions = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
-    scores = Processor().score(
+    scores = ClassificationProcessor(Sets()).score(
         EXAMPLES, labels, predictions, labels=["ham", "spam"]
     )
     assert scores == {
@@ -51,11 +44,16 @@ def test_a_task_is_scored_by_its_accuracy_and_for_each_label():
 
 
 def test_a_regression_has_no_scores_of_labels():
-    processor = Processor(definition=TaskDefinition(metrics=("pearson",)))
+    processor = ClassificationProcessor(
+        Sets(), TaskDefinition(metrics=("pearson",))
+    )
     numbers = np.array([0.5, 1.0, 2.0, 4.0])
     scores = processor.score(EXAMPLES, numbers, 2 * numbers)
     assert scores == {"pearson": pytest.approx(1)}
 
 
-def test_read_returns_the_examples_of_the_set():
-    assert Processor().read("dev") == EXAMPLES
+def test_take_frees_the_examples_of_a_set():
+    processor = ClassificationProcessor(Sets())
+    examples = processor.sets.read("dev")
+    assert processor.take("dev") is examples
+    assert processor.sets.read("dev") is not examples

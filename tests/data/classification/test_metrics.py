@@ -10,25 +10,37 @@ from data.classification import metrics
     ("labels", "predictions", "expected"),
     [
         # tp = 2, fp = 1, fn = 1, tn = 2.
-        (
+        pytest.param(
             [1, 1, 1, 0, 0, 0],
             [1, 1, 0, 1, 0, 0],
             {"f1": 4 / 6, "eval_accuracy": 4 / 6, "matthews": (4 - 1) / 9},
+            id="two_classes",
         ),
-        # Only one class is predicted.
-        ([1, 0], [0, 0], {"f1": 0.0, "matthews": 0.0}),
-        # Over all labels tp = 2, fp = 1, fn = 1; by label F1 = 1, 0, 0.
-        (
+        pytest.param(
+            [1, 0],
+            [0, 0],
+            {"f1": 0.0, "matthews": 0.0},
+            id="only_one_class_predicted",
+        ),
+        # Over all labels tp = 2, fp = 1, fn = 1. By label F1 = 1, 0, 0.
+        pytest.param(
             [[1, 0, 0], [1, 1, 0], [0, 0, 0]],
             [[1, 0, 0], [1, 0, 1], [0, 0, 0]],
             {"eval_accuracy": 2 / 3, "f1_micro": 4 / 6, "f1_macro": 1 / 3},
+            id="multilabel",
         ),
-        (
+        pytest.param(
             [1.0, 2.0, 3.0],
             [1.0, 4.0, 9.0],
             {"spearman": 1.0, "pearson": 8 / np.sqrt(2 * 98 / 3)},
+            id="numbers",
         ),
-        ([1.0, 2.0, 3.0], [2.0] * 3, {"pearson": 0.0, "spearman": 0.0}),
+        pytest.param(
+            [1.0, 2.0, 3.0],
+            [2.0] * 3,
+            {"pearson": 0.0, "spearman": 0.0},
+            id="constant_predictions",
+        ),
     ],
 )
 def test_each_metric_equals_its_formula(labels, predictions, expected):
@@ -40,9 +52,9 @@ def test_each_metric_equals_its_formula(labels, predictions, expected):
 @pytest.mark.parametrize(
     ("labels", "predictions"),
     [
-        ([1.0], [2.0]),
-        ([1.0, 2.0], [1.0, np.nan]),
-        ([1.0, 2.0], [-np.inf, 3.0]),
+        pytest.param([1.0], [2.0], id="one_example"),
+        pytest.param([1.0, 2.0], [1.0, np.nan], id="nan"),
+        pytest.param([1.0, 2.0], [-np.inf, 3.0], id="infinite"),
     ],
 )
 def test_one_example_and_numbers_that_are_not_finite_have_no_correlation(

@@ -12,7 +12,7 @@ from data.ner import entity_files, span_files
 from data.ner.annotations import find_sentence, find_text_and_spans
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 
 TEXT = "Anna left Oslo."
 WORDS = ["Anna", "left", "Oslo", "."]

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from data.ner.ner_options import ColumnFileOptions, NerOptions
+from data.ner.ner_options import ConllFileOptions, NerOptions
 from data.tables.table_layout import LayoutOptions
 from options import fields
 from options.config import Config
@@ -40,6 +40,6 @@ def test_files_of_columns_have_the_flags_of_tables():
 
 
 def test_the_options_of_a_file_cannot_change_while_it_is_read():
-    options = ColumnFileOptions(0, None, labels=["O"], set_name="test")
+    options = ConllFileOptions(0, None, labels=["O"], set_name="test")
     with pytest.raises(dataclasses.FrozenInstanceError, match="set_name"):
         options.set_name = "train"

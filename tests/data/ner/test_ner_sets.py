@@ -11,7 +11,7 @@ from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support import golden
 from tests.support.paths import ROOT
 
@@ -34,7 +34,7 @@ b NN O O
 """
 
 
-def create_processor(folder, *labels, **options):
+def create_sets(folder, *labels, **options):
     """Creates the sets of a folder."""
     options = NerOptions(labels=labels or None, **options)
     return NerSets(folder, DataFileOptions(), options)
@@ -43,12 +43,12 @@ def create_processor(folder, *labels, **options):
 def read_set(folder, name, text, *labels, **columns):
     """Writes the file of a set, and returns its examples."""
     (folder / f"{name}.txt").write_bytes(text.encode())
-    return create_processor(folder, *labels, **columns).read(name)
+    return create_sets(folder, *labels, **columns).read(name)
 
 
 def test_the_labels_are_those_of_the_train_set(tmp_path):
     (tmp_path / "train.txt").write_text(TRAIN)
-    assert create_processor(tmp_path).read_labels() == [
+    assert create_sets(tmp_path).read_labels() == [
         "O",
         "B-LOC",
         "B-PER",
@@ -109,7 +109,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
             for _, start, end in entity_scoring.find_entities(example.tags)
             for word in example.words[start:end]
         )
-        for example in create_processor(tmp_path).read("train")
+        for example in create_sets(tmp_path).read("train")
     ]
     assert entities == PUBLIC[name]
 
@@ -133,7 +133,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
 def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
     shutil.copy(FILES / name, tmp_path / f"train{Path(name).suffix}")
     with pytest.raises(ValueError, match=culprit):
-        create_processor(tmp_path).read("train")
+        create_sets(tmp_path).read("train")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_conll_2003_has_its_published_counts(
     set_name, file, sentences, words, entities
 ):
     path = golden.shared(f"data/conll2003/{file}.txt")
-    examples = create_processor(path.parent).read(set_name)
+    examples = create_sets(path.parent).read(set_name)
     assert len(examples) == sentences
     assert sum(len(example.words) for example in examples) == words
     entities_read = [
@@ -165,7 +165,7 @@ def test_conll_2003_has_its_published_counts(
 def test_tags_of_conll_2003_stay_as_they_are(set_name, file):
     """The tags of these files are IOB2 already."""
     path = golden.shared(f"data/conll2003/{file}.txt")
-    examples = create_processor(path.parent).read(set_name)
+    examples = create_sets(path.parent).read(set_name)
     lines = [line.split() for line in path.read_text().splitlines()]
     tags = [line[-1] for line in lines if line and line[0] != "-DOCSTART-"]
     assert [label for example in examples for label in example.tags] == tags
@@ -238,7 +238,7 @@ def test_two_files_of_a_set_are_an_error(tmp_path):
     with pytest.raises(
         ValueError, match=r"keep only one of the files .*valid\.txt and"
     ):
-        create_processor(tmp_path).read("dev")
+        create_sets(tmp_path).read("dev")
 
 
 UNSEEN = "a B-LOC\nb I-LOC\n\na B-X\n"
@@ -295,9 +295,9 @@ def test_an_unknown_tag_of_the_train_set_is_an_error(tmp_path):
 def test_a_train_set_of_one_tag_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="the only tag"):
-        create_processor(tmp_path).read_labels()
+        create_sets(tmp_path).read_labels()
 
 
 def test_a_flag_that_names_one_tag_is_refused(tmp_path):
     with pytest.raises(ValueError, match="--labels must name 2 labels or more"):
-        create_processor(tmp_path, "O")
+        create_sets(tmp_path, "O")

@@ -6,7 +6,7 @@ import pytest
 
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support.paths import SAMPLES
 
 

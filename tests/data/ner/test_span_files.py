@@ -8,7 +8,7 @@ import pytest
 from data.ner import entity_files, span_files
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support.paths import ROOT
 
 # The same spans in the format of each tool, and of predict.py's answers.

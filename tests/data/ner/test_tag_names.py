@@ -4,7 +4,7 @@ import pytest
 
 from data.ner import tag_names
 from tests.support.tagged_words import (
-    read_columns,
+    read_conll_file,
     tags_of,
 )
 
@@ -12,7 +12,7 @@ from tests.support.tagged_words import (
 def test_numbers_are_named_by_labels(tmp_path):
     text = "a 1\nb 2\n\nc 0\n"
     labels = ["O", "B-X", "I-X"]
-    examples = read_columns(tmp_path, text, "train.txt", labels=labels)
+    examples = read_conll_file(tmp_path, text, "train.txt", labels=labels)
     assert tags_of(examples) == [["B-X", "I-X"], ["O"]]
 
 
@@ -51,7 +51,7 @@ def test_is_tag_is_false_for_values_without_a_prefix_of_a_scheme(value):
 
 def test_tags_in_small_letters_are_spelled_as_the_task_does(tmp_path):
     text = "a b-per\nb i-per\nc O\nd b-Loc\n\ne O\nf B-ORG\n"
-    first, second = read_columns(tmp_path, text, "train.txt")
+    first, second = read_conll_file(tmp_path, text, "train.txt")
     assert first.tags == ["B-PER", "I-PER", "O", "B-Loc"]
     assert second.tags == ["O", "B-ORG"]
 
@@ -59,7 +59,7 @@ def test_tags_in_small_letters_are_spelled_as_the_task_does(tmp_path):
 def test_tags_in_small_letters_are_spelled_as_labels_of_a_model_are(tmp_path):
     text = "a b-per\nb i-per\nc O\nd b-Loc\n\ne O\nf B-ORG\n"
     labels = ["O", "B-per", "I-per", "B-Loc", "B-ORG"]
-    first, _ = read_columns(tmp_path, text, "train.txt", labels=labels)
+    first, _ = read_conll_file(tmp_path, text, "train.txt", labels=labels)
     assert first.tags == ["B-per", "I-per", "O", "B-Loc"]
 
 
@@ -78,12 +78,12 @@ def test_tags_in_small_letters_are_spelled_as_labels_of_a_model_are(tmp_path):
 )
 def test_o_is_the_tag_of_words_outside(tmp_path, text, culprit):
     with pytest.raises(ValueError, match=culprit):
-        read_columns(tmp_path, text, "train.txt")
+        read_conll_file(tmp_path, text, "train.txt")
 
 
 def test_entities_in_most_words_are_warned_of(tmp_path, caplog):
     text = "a B-X\nb I-X\nc I-X\n\nd O\n"
-    read_columns(tmp_path, text, "train.txt")
+    read_conll_file(tmp_path, text, "train.txt")
     (line,) = caplog.messages
     assert "I-X (2)" in line
     assert "O (1)" in line
@@ -93,7 +93,7 @@ def test_every_word_may_be_in_an_entity_if_labels_are_named(tmp_path):
     """Every word of an address is a part of it."""
     labels = ["O", "B-X", "I-X"]
     text = "a B-X\nb I-X\nc I-X\n\nd B-X\n"
-    _, second = read_columns(tmp_path, text, "train.txt", labels=labels)
+    _, second = read_conll_file(tmp_path, text, "train.txt", labels=labels)
     assert second.tags == ["B-X"]
 
 
@@ -112,17 +112,17 @@ def test_a_column_of_words_is_not_read_as_tags(tmp_path, count, times):
     text = sentences_of_types(count, times)
     error = f"{count} types.*type0, type1.*--label"
     with pytest.raises(ValueError, match=error):
-        read_columns(tmp_path, text, "train.txt")
+        read_conll_file(tmp_path, text, "train.txt")
 
 
 @TOO_MANY
 def test_many_types_are_read_if_labels_name_them(tmp_path, count, times):
     text = sentences_of_types(count, times)
     labels = ["O", *(f"B-type{i}" for i in range(count))]
-    examples = read_columns(tmp_path, text, "train.txt", labels=labels)
+    examples = read_conll_file(tmp_path, text, "train.txt", labels=labels)
     assert len(examples) == count * times
 
 
 def test_types_that_occur_more_than_once_may_be_many(tmp_path):
     text = sentences_of_types(21, 2)
-    assert len(read_columns(tmp_path, text, "train.txt")) == 42
+    assert len(read_conll_file(tmp_path, text, "train.txt")) == 42

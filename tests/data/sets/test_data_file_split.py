@@ -1,27 +1,21 @@
 """Splits of one table into a train set and a dev set: no row ever moves.
 
-test_row_keys.py tests the keys that decide, and the `_split` tests of the
+test_text_keys.py tests the keys that decide, and the `_split` tests of the
 processors from which texts they make them.
 """
 
 import collections
-import dataclasses
 import math
 import random
 
 import pytest
 
 from data.sets.data_file_split import (
-    DataFileOptions,
-    log_labels,
+    log_label_split,
     log_sizes,
     split_examples,
 )
-from data.sets.row_keys import key_of
-from options import fields
-from options.config import Config
-from options.declared_options import options_of
-from options.path_kinds import PathKind
+from data.sets.text_keys import key_of
 from tests.support.log_lines import logged_warnings
 from tests.support.tables.labeled_tables import read_topics
 
@@ -109,41 +103,18 @@ def test_log_sizes_counts_the_examples_of_both_sets(caplog):
     assert "a.csv: 3 examples to train on, 1 for the dev set" in caplog.text
 
 
-def test_log_labels_counts_both_sets(caplog):
+def test_log_label_split_counts_both_sets(caplog):
     caplog.set_level("INFO")
     both = collections.Counter(yes=2, no=1)
-    log_labels("a.csv", both, both)
+    log_label_split("a.csv", both, both)
     assert "no 1 + 1, yes 2 + 2" in caplog.text
     assert not logged_warnings(caplog)
 
 
-def test_log_labels_warns_of_labels_that_a_set_lacks(caplog):
+def test_log_label_split_warns_of_labels_that_a_set_lacks(caplog):
     train = collections.Counter(yes=2)
     dev = collections.Counter(no=1)
-    log_labels("a.csv", train, dev)
+    log_label_split("a.csv", train, dev)
     assert (
         "a.csv: the dev set has none of yes, and the train set has none of no."
     ) in caplog.text
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(Config):
-    """The flags of a script that splits a file."""
-
-    data: DataFileOptions = fields.group(DataFileOptions)
-
-
-DATA_FILE, DEV_FRACTION = options_of(Config)
-
-
-def test_the_file_is_an_input_that_a_user_may_leave_out():
-    assert DATA_FILE.kind == PathKind.INPUT_FILE
-    assert DATA_FILE.default is None
-
-
-@pytest.mark.parametrize(
-    ("fraction", "is_valid"),
-    [(0.01, True), (0.9, True), (0, False), (0.95, False), (True, False)],
-)
-def test_neither_set_may_be_empty(fraction, is_valid):
-    assert DEV_FRACTION.is_valid(fraction) == is_valid

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import pytest
 
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.file_sets import FileSets, RepeatedTexts
-from data.sets.row_keys import key_of
+from data.sets.text_keys import key_of
 from tests.support.log_lines import logged_warnings
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from data.text.token_windows import (
     cut_spans,
+    cut_windows,
     join_tokens,
     log_num_cut,
     max_context_windows,
@@ -40,6 +41,19 @@ def test_a_token_belongs_to_the_window_with_most_context(
             windows[positions] == index,
             [is_max_context(spans, index, p) for p in positions],
         )
+
+
+@pytest.mark.parametrize(
+    ("tokens", "windows"),
+    [
+        pytest.param("", [""], id="no_token"),
+        pytest.param("a b c", ["a b c"], id="as_long_as_a_window"),
+        pytest.param("a b c d", ["a b c", "c d"], id="one_token_more"),
+    ],
+)
+def test_a_text_becomes_at_least_one_window(tokens, windows):
+    cut = cut_windows(tokens.split(), max_seq_length=5, doc_stride=2)
+    assert [" ".join(window) for window in cut] == windows
 
 
 @pytest.mark.parametrize(

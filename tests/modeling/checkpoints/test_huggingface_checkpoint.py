@@ -10,6 +10,7 @@ import pytest
 import safetensors.numpy
 
 from modeling import (
+    BertClassifier,
     BertConfig,
     BertModel,
     BertPretrainer,
@@ -22,6 +23,7 @@ from modeling import (
 from tests.support.checkpoints import assert_same_bits
 from tests.support.log_lines import logged_warnings
 from tests.support.model_cases import assert_close
+from tests.support.models import SMALL
 from tests.support.weights.huggingface_files import (
     CONFIG,
     POSITIONS,
@@ -60,6 +62,14 @@ def test_old_names_of_weights_are_read_and_new_ones_written(tmp_path):
     ]
     written = safetensors.numpy.load_file(back / "model.safetensors")
     assert_same_bits(written, tensors)
+
+
+def test_a_model_can_be_saved_before_its_first_call(tmp_path):
+    model = BertClassifier(SMALL, num_labels=2)
+    save_huggingface(model, tmp_path / "model")
+    copy = BertClassifier(SMALL, num_labels=2)
+    load_checkpoint(copy, tmp_path / "model")
+    assert_close(copy.weights, model.get_weights(), 0)
 
 
 def write_shards(folder, places, shards):

@@ -162,6 +162,14 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     )
 
 
+def test_a_model_can_be_saved_before_its_first_call(tmp_path):
+    model = modeling.BertClassifier(CONFIG, num_labels=3)
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    modeling.save_kerashub(model, tmp_path / "preset", tokenizer=tokenizer)
+    copy = modeling.BertClassifier.from_preset(tmp_path / "preset")
+    check_equal(copy, model)
+
+
 def test_the_encoder_of_a_pretrained_model_is_saved_with_new_words(tmp_path):
     model = create_perturbed(modeling.BertPretrainer)
     source = write_release(tmp_path / "tf1", model)

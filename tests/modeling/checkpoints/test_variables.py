@@ -12,6 +12,8 @@ from modeling.checkpoints.variables import (
     named_variables,
     restore_variables,
 )
+from tests.support import golden
+from tests.support.checkpoints import list_weights
 from tests.support.models import SMALL, built
 
 WORDS = "bert/embeddings/word_embeddings"
@@ -143,3 +145,54 @@ def test_the_head_of_a_classifier_has_googles_names():
     variables = named_variables(built(modeling.BertClassifier(SMALL, 2)))
     assert variables["output_weights"].shape == (2, SMALL.hidden_size)
     assert variables["output_bias"].shape == (2,)
+
+
+@pytest.fixture(scope="module")
+def pretrained():
+    """(names of the weights in a checkpoint of Google's code, its config)."""
+    index = golden.paths("models/*/bert_model.ckpt.index")[-1].values[0]
+    names = {*list_weights(index.with_suffix(""))}
+    return names, modeling.load_config(index.parent)
+
+
+@pytest.mark.parametrize(
+    ("keras_class", "arguments", "head_names"),
+    [
+        (modeling.BertModel, {}, set()),
+        (modeling.BertModel, {"name": "encoder"}, set()),
+        (
+            modeling.BertClassifier,
+            {"num_labels": 2},
+            {"output_weights", "output_bias"},
+        ),
+        (
+            modeling.BertSpanLabeler,
+            {"name": "bert"},
+            {"cls/squad/output_weights", "cls/squad/output_bias"},
+        ),
+    ],
+)
+def test_the_encoder_of_every_model_has_googles_names(
+    pretrained, keras_class, arguments, head_names
+):
+    names, config = pretrained
+    model = built(keras_class(config, **arguments))
+    encoder_names = {name for name in names if name.startswith("bert/")}
+    expected = encoder_names | head_names
+    assert {google_name_of(weight) for weight in model.weights} == expected
+
+
+def test_the_heads_of_pretraining_have_googles_names(pretrained):
+    names, config = pretrained
+    model = built(modeling.BertPretrainer(config, name="cls"))
+    assert {google_name_of(weight) for weight in model.weights} == names
+
+
+def test_names_and_shapes_are_those_of_googles_release():
+    """Of this release there is only the index, with names and shapes."""
+    folder = golden.shared("data/checkpoints/chinese_index")
+    model = built(modeling.BertPretrainer(modeling.load_config(folder)))
+    shapes = {
+        google_name_of(weight): list(weight.shape) for weight in model.weights
+    }
+    assert shapes == list_weights(folder / "bert_model.ckpt")

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from data.classification.classification_processor import ClassificationProcessor
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
-    TableProcessor,
     open_table_processor,
 )
+from data.classification.user_tables.table_sets import TableSets
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import base_set_of
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv
@@ -27,7 +28,7 @@ TOPICS = SAMPLES / "topics"
 
 def create_processor(
     folder: Path, data_file: str | None = None, **kwargs: Any
-) -> TableProcessor:
+) -> ClassificationProcessor:
     """Returns the processor of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = ColumnOptions(**kwargs)
@@ -38,7 +39,7 @@ def create_processor(
 
 def open_task_processor(
     task_name: str, folder: Path, **flags: Any
-) -> TableProcessor:
+) -> ClassificationProcessor:
     """Returns the processor of a task, with flags that the user set."""
     return open_table_processor(
         DEFINITION_OF_TABLE_TASK[task_name],
@@ -60,7 +61,7 @@ def read_examples(
         text = "\n".join(map(json.dumps, text))
     (folder / name).write_bytes(text.encode())
     processor = create_processor(folder, **kwargs)
-    examples = processor.read(base_set_of(name.partition(".")[0]))
+    examples = processor.sets.read(base_set_of(name.partition(".")[0]))
     return [
         (example.guid, example.text_a, example.text_b, example.label)
         for example in examples
@@ -79,7 +80,7 @@ def labels_of_train(
 ) -> list[str] | None:
     """Writes the train set, and returns the labels of the task."""
     (folder / name).write_text(text)
-    return create_processor(folder, **kwargs).read_labels()
+    return create_processor(folder, **kwargs).sets.read_labels()
 
 
 def read_topics(name: str = "train") -> list[tuple[str, str]]:
@@ -106,9 +107,10 @@ def split_rows(
         ColumnOptions(**flags),
         frozenset(flags),
     )
-    train, dev = processor.read("train"), processor.read("dev")
-    texts_of = processor.sets.texts_of
+    sets = processor.sets
+    assert isinstance(sets, TableSets)
+    train, dev = sets.read("train"), sets.read("dev")
     return tuple(
-        [tuple(texts_of(example)) for example in examples]
+        [tuple(sets.texts_of(example)) for example in examples]
         for examples in (train, dev)
     )

@@ -216,7 +216,7 @@ def _export(folder: Path) -> None:
     preset = folder_reading.read_preset(folder, "--model")
     kind = export_steps.find_model_class(config, preset)
     export_steps.settings_of_head(preset, kind)
-    model = export_steps.load_model(preset, kind)
+    model = export_steps.load_model_to_export(preset, kind)
     assert preset.vocab_file
     tokenizer = create_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size

@@ -5,7 +5,7 @@ tests/across_scripts/test_recorded_decisions.py tests it with real runs.
 
 import pytest
 
-from data.sets.row_keys import RULE_VERSION
+from data.sets.text_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.reading.preset import Preset
 from options import config_values

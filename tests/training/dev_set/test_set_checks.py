@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from data.sets.row_keys import RULE_VERSION
+from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
 from options import config_values
 from tests.support.tasks import toy_task

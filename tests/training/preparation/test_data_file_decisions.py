@@ -14,8 +14,8 @@ from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.data_file_split import DataFileOptions
-from data.sets.row_keys import RULE_VERSION
+from data.sets.data_file_options import DataFileOptions
+from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
 from options import config_values
 from tests.support.tables.csv_files import write_csv
@@ -121,14 +121,14 @@ def test_pairs_are_split_into_a_train_set_and_a_dev_set(
     table, task_name, num_dev_rows
 ):
     processor = create_processor(table, task_name)
-    assert len(processor.read("dev")) == num_dev_rows
-    assert len(processor.read("train")) == len(ROWS) - num_dev_rows
+    assert len(processor.sets.read("dev")) == num_dev_rows
+    assert len(processor.sets.read("train")) == len(ROWS) - num_dev_rows
 
 
 def test_all_passages_of_a_query_are_in_one_set(table):
     processor = create_processor(table, "ranking")
     train_queries, dev_queries = (
-        {example.text_a for example in processor.read(set_name)}
+        {example.text_a for example in processor.sets.read(set_name)}
         for set_name in ("train", "dev")
     )
     assert not train_queries & dev_queries

@@ -10,7 +10,7 @@ from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks.task_sets import create_set, create_task_start

@@ -7,7 +7,7 @@ from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
 from data.ner.sentence_windows import create_ner_features
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from modeling import BertTokenClassifier
 from options.config_values import create_config
 from tests.support.models import SMALL

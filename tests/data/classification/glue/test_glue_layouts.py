@@ -108,7 +108,7 @@ def test_columns_of_mirrors_are_found_by_name(
 ):
     stem = DEV_SETS.get(task, "dev")
     write_row(tmp_path, stem, header.split(), row.split())
-    examples = create_processor(task, tmp_path).read("dev")
+    examples = create_processor(task, tmp_path).sets.read("dev")
     assert rows_of(examples) == [expected]
 
 
@@ -116,7 +116,7 @@ def test_labels_that_are_numbers_are_explained(tmp_path, caplog):
     header = "premise\thypothesis\tlabel\tidx"
     write_lines(tmp_path, "train.tsv", header, "a\tb\t0\t0", "c\td\t2\t1")
     with caplog.at_level("INFO"):
-        create_processor("mnli", tmp_path).read("train")
+        create_processor("mnli", tmp_path).sets.read("train")
     (record,) = caplog.records
     assert "0 as entailment, 1 as neutral, 2 as contradiction" in record.message
 
@@ -125,20 +125,20 @@ def test_labels_that_are_words_need_no_explanation(tmp_path, caplog):
     header = "index\tsentence1\tsentence2\tlabel"
     write_lines(tmp_path, "train.tsv", header, "0\ta\tb\tentailment")
     with caplog.at_level("INFO"):
-        create_processor("rte", tmp_path).read("train")
+        create_processor("rte", tmp_path).sets.read("train")
     assert not caplog.records
 
 
 def test_test_sets_of_mirrors_have_no_labels(tmp_path):
     write_lines(tmp_path, "test.tsv", "sentence\tlabel\tidx", "a\t-1\t0")
-    (example,) = create_processor("cola", tmp_path).read("test")
+    (example,) = create_processor("cola", tmp_path).sets.read("test")
     assert (example.guid, example.text_a) == ("test-1", "a")
 
 
 def test_the_matched_test_set_of_a_mirror_has_no_labels(tmp_path):
     header = "premise\thypothesis\tlabel\tidx"
     write_lines(tmp_path, "test_matched.tsv", header, "a\tb\t-1\t0")
-    (example,) = create_processor("mnli", tmp_path).read("test")
+    (example,) = create_processor("mnli", tmp_path).sets.read("test")
     assert (example.guid, example.text_a, example.text_b) == (
         "test-1",
         *PAIR,
@@ -163,17 +163,17 @@ def test_a_missing_column_is_named(tmp_path, task, header, row, name):
     lines = ["\t".join(line.split()) for line in (header, row)]
     write_lines(tmp_path, f"{stem}.tsv", *lines)
     with pytest.raises(ValueError, match=f"{name}.*--task_name=csv"):
-        create_processor(task, tmp_path).read("dev")
+        create_processor(task, tmp_path).sets.read("dev")
 
 
 def test_a_tsv_file_comes_before_other_tables(tmp_path):
     write_lines(tmp_path, "dev.csv", "sentence,label", "csv,1")
     write_lines(tmp_path, "dev.tsv", "sentence\tlabel", "tsv\t1")
-    (example,) = create_processor("sst-2", tmp_path).read("dev")
+    (example,) = create_processor("sst-2", tmp_path).sets.read("dev")
     assert example.text_a == "tsv"
 
 
 def test_csv_of_a_mirror_may_be_quoted(tmp_path):
     write_lines(tmp_path, "train.csv", "sentence,label", '"csv, quoted",1')
-    (example,) = create_processor("sst-2", tmp_path).read("train")
+    (example,) = create_processor("sst-2", tmp_path).sets.read("train")
     assert example.text_a == "csv, quoted"

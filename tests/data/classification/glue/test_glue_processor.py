@@ -8,7 +8,11 @@ from tests.support.tables.glue_files import write_columns
 
 def test_xnli_has_labels_of_inference(tmp_path):
     processor = create_glue_processor("xnli", tmp_path, "de")
-    assert processor.read_labels() == ["contradiction", "entailment", "neutral"]
+    assert processor.sets.read_labels() == [
+        "contradiction",
+        "entailment",
+        "neutral",
+    ]
 
 
 MNLI_COLUMNS = "premise|hypothesis|label"
@@ -47,7 +51,7 @@ def test_take_reads_a_mismatched_set(tmp_path, mnli):
 
 
 def test_an_example_of_a_test_set_has_no_label(mnli):
-    (example,) = mnli.read("test")
+    (example,) = mnli.sets.read("test")
     assert example.label is None
 
 

@@ -47,7 +47,7 @@ def test_every_row_of_glues_own_files_is_an_example(
     path = golden.shared(f"data/glue/{task}/{set_name}.tsv")
     rows = read_rows(path, has_names=isinstance(text_columns[0], str))
     processor = create_processor(task.lower(), path.parent)
-    examples = processor.read(set_name)
+    examples = processor.sets.read(set_name)
     assert len(processor.text_columns) == len(text_columns)
     texts = [[example.text_a, example.text_b] for example in examples]
     assert texts == [
@@ -69,15 +69,15 @@ def test_every_label_of_glues_own_files_is_one_of_the_tasks(
     path = golden.shared(f"data/glue/{task}/{set_name}.tsv")
     rows = read_rows(path, has_names=isinstance(label_column, str))
     processor = create_processor(task.lower(), path.parent)
-    labels = [example.label for example in processor.read(set_name)]
+    labels = [example.label for example in processor.sets.read(set_name)]
     assert labels == [row[label_column] for row in rows]
-    assert {*labels} <= {*processor.read_labels()}
+    assert {*labels} <= {*processor.sets.read_labels()}
 
 
 def test_every_score_of_sts_b_is_a_number():
     path = golden.shared("data/glue/STS-B/train.tsv")
     rows = read_rows(path, has_names=True)
-    examples = create_processor("sts-b", path.parent).read("train")
+    examples = create_processor("sts-b", path.parent).sets.read("train")
     scores = [example.label for example in examples]
     assert scores == [float(row["score"]) for row in rows]
 
@@ -90,7 +90,7 @@ def test_broken_lines_of_qqp_are_left_out(tmp_path, caplog):
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
     lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
     write_lines(tmp_path, "train.tsv", *lines)
-    examples = create_processor("qqp", tmp_path).read("train")
+    examples = create_processor("qqp", tmp_path).sets.read("train")
     assert [
         (example.guid, example.text_a, example.text_b, example.label)
         for example in examples
@@ -106,7 +106,7 @@ def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
     # An empty line at the end is no row.
     rows = ("0\te", "1\te\tf", "")
     write_lines(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
-    short, example = create_processor("qqp", tmp_path).read("test")
+    short, example = create_processor("qqp", tmp_path).sets.read("test")
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
     assert "test.tsv: added empty texts to 1 lines" in caplog.text
@@ -115,7 +115,7 @@ def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
 def test_mnli_has_a_mismatched_set(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
     write_lines(tmp_path, "dev_mismatched.tsv", "header", row)
-    (example,) = create_processor("mnli-mm", tmp_path).read("dev")
+    (example,) = create_processor("mnli-mm", tmp_path).sets.read("dev")
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
 
 
@@ -124,14 +124,15 @@ def test_the_diagnostic_set_has_the_labels_of_mnli(tmp_path):
         tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb"
     )
     ax = create_processor("ax", tmp_path)
-    (example,) = ax.read("test")
+    (example,) = ax.sets.read("test")
     assert (example.text_a, example.text_b) == ("a", "b")
-    assert ax.read_labels() == create_processor("mnli", tmp_path).read_labels()
+    mnli = create_processor("mnli", tmp_path)
+    assert ax.sets.read_labels() == mnli.sets.read_labels()
 
 
 def test_the_diagnostic_set_is_not_for_training(tmp_path):
     with pytest.raises(OSError, match="there is no train set in"):
-        create_processor("ax", tmp_path).read("train")
+        create_processor("ax", tmp_path).sets.read("train")
 
 
 def test_xnli_is_read_in_one_language(tmp_path):
@@ -139,7 +140,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
         f"{language}\tneutral\t\t\t\t\ta\tb" for language in ("ar", "bg", "de")
     ]
     write_lines(tmp_path, "xnli.test.tsv", "header", *rows)
-    (example,) = create_processor("xnli", tmp_path, "bg").read("test")
+    (example,) = create_processor("xnli", tmp_path, "bg").sets.read("test")
     assert (example.guid, example.label) == ("test-2", "neutral")
 
 
@@ -162,7 +163,7 @@ def test_a_malformed_file_of_glue_is_named_with_its_line(
 ):
     write_lines(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=f"dev.tsv.*{culprit}"):
-        create_processor(task, tmp_path).read("dev")
+        create_processor(task, tmp_path).sets.read("dev")
 
 
 def test_quotes_and_odd_bytes_are_read_as_googles_code_reads_them(tmp_path):
@@ -174,7 +175,7 @@ def test_quotes_and_odd_bytes_are_read_as_googles_code_reads_them(tmp_path):
     path.write_bytes(text.encode())
     with open(path, encoding="utf-8", newline="\n") as reader:
         expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
-    examples = create_processor("cola", tmp_path).read("train")
+    examples = create_processor("cola", tmp_path).sets.read("train")
     assert [example.text_a for example in examples] == [
         row[3] for row in expected
     ]

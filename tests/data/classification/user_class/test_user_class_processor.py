@@ -5,17 +5,14 @@ from types import SimpleNamespace
 import pytest
 
 from data.classification.user_class.user_class_processor import (
-    LabelsOnlyProcessor,
-    UserClassProcessor,
     load_user_class_processor,
 )
-from data.classification.user_class.user_class_sets import UserClassSets
 
 
 @pytest.fixture
 def tickets(write_processor):
     """The processor of the class "Tickets"."""
-    return UserClassProcessor(UserClassSets.load(write_processor(), None))
+    return load_user_class_processor(write_processor(), None, None)
 
 
 def test_the_name_of_the_class_is_recorded(tickets):
@@ -23,11 +20,11 @@ def test_the_name_of_the_class_is_recorded(tickets):
 
 
 def test_the_labels_are_those_of_the_class(tickets):
-    assert tickets.read_labels() == ["no", "1"]
+    assert tickets.sets.read_labels() == ["no", "1"]
 
 
 def test_a_set_of_the_class_is_held(tickets):
-    assert tickets.read("train") is tickets.read("train")
+    assert tickets.sets.read("train") is tickets.sets.read("train")
 
 
 @pytest.fixture
@@ -42,23 +39,20 @@ def preset():
 
 def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
     processor = load_user_class_processor(None, None, preset)
-    assert isinstance(processor, LabelsOnlyProcessor)
-    assert processor.read_labels() == ["no", "yes"]
+    assert processor.sets.read_labels() == ["no", "yes"]
 
 
 def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):
     processor = load_user_class_processor(None, None, preset)
     with pytest.raises(ValueError, match=r"--processor=FILE\.py:Tickets"):
-        processor.read("dev")
+        processor.sets.read("dev")
 
 
 def test_the_class_of_the_flag_comes_before_that_of_the_model(
     write_processor, preset
 ):
-    assert isinstance(
-        load_user_class_processor(write_processor(), None, preset),
-        UserClassProcessor,
-    )
+    processor = load_user_class_processor(write_processor(), None, preset)
+    assert processor.sets.read_labels() == ["no", "1"]
 
 
 def test_there_is_no_processor_without_a_class():

@@ -17,7 +17,8 @@ def read_set(value, set_name):
 
 
 def test_the_labels_have_the_order_of_the_class(write_processor):
-    assert UserClassSets.load(write_processor(), None).labels == ["no", "1"]
+    sets = UserClassSets.load(write_processor(), None)
+    assert sets.read_labels() == ["no", "1"]
 
 
 def test_the_examples_of_a_train_set_are_converted(write_processor):

@@ -11,7 +11,7 @@ from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.labeled_tables import open_task_processor
 
@@ -34,7 +34,7 @@ def topics(tmp_path):
 def test_a_task_of_pairs_knows_its_usual_columns(tmp_path, task_name, columns):
     path = tmp_path / "train.csv"
     write_csv(path, columns, [("Who?", "Anna.", 1), ("Who?", "Bob.", 0)])
-    examples = open_task_processor(task_name, tmp_path).read("train")
+    examples = open_task_processor(task_name, tmp_path).sets.read("train")
     texts = [(example.text_a, example.text_b) for example in examples]
     assert texts == [("Who?", "Anna."), ("Who?", "Bob.")]
     assert [float(example.label) for example in examples] == [1, 0]
@@ -47,8 +47,9 @@ def test_the_kind_of_the_labels_decides_the_metrics(tmp_path, mode):
 
 
 def test_the_sets_are_those_of_the_files(topics):
-    assert topics.read("train") is topics.sets.read("train")
-    assert topics.read_labels() == ["no", "yes"]
+    (first, second) = topics.sets.read("train")
+    assert (first.text_a, second.text_a) == ("a", "b")
+    assert topics.sets.read_labels() == ["no", "yes"]
 
 
 def test_tables_are_one_set_of_each_kind(topics):
@@ -77,22 +78,22 @@ def train_and_dev(tmp_path):
 def test_texts_of_the_train_set_in_the_dev_set_are_warned_of(
     train_and_dev, caplog
 ):
-    train_and_dev.read("dev")
+    train_and_dev.sets.read("dev")
     assert "dev.csv: 1 texts are in the train set too" in caplog.text
 
 
 def test_examples_of_a_train_set_keep_no_row(train_and_dev):
-    rows = [example.row for example in train_and_dev.read("train")]
+    rows = [example.row for example in train_and_dev.sets.read("train")]
     assert rows == [None, None]
 
 
 def test_examples_of_a_dev_set_keep_their_rows(train_and_dev):
-    (example,) = train_and_dev.read("dev")
+    (example,) = train_and_dev.sets.read("dev")
     assert example.row == {"text": "B ", "label": "y"}
 
 
 def test_equal_texts_have_equal_keys(train_and_dev):
-    first, second = train_and_dev.read("train")
+    first, second = train_and_dev.sets.read("train")
     keys = train_and_dev.sets.keys_of([first, second, first])
     assert keys[0] == keys[2] != keys[1]
 
@@ -100,7 +101,7 @@ def test_equal_texts_have_equal_keys(train_and_dev):
 def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
     processor = open_task_processor("csv", tmp_path, labels=["x", "y"])
-    assert [example.label for example in processor.read("dev")] == ["y"]
+    assert [example.label for example in processor.sets.read("dev")] == ["y"]
 
 
 def test_a_single_text_is_one_text(topics):
@@ -136,7 +137,7 @@ def check_commas(data_dir, data_file):
         ColumnOptions(label_column="Category, main"),
         frozenset(),
     )
-    assert processor.read_labels() == ["0", "1"]
+    assert processor.sets.read_labels() == ["0", "1"]
     assert processor.output_mode == "classification"
 
 
@@ -150,7 +151,7 @@ def test_a_name_with_commas_is_one_column_of_a_data_file(commas_file):
 
 def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
     flags = {"label_column": "a,b"}
-    assert open_task_processor("csv", tmp_path, **flags).read_labels() == [
+    assert open_task_processor("csv", tmp_path, **flags).sets.read_labels() == [
         "a",
         "b",
     ]

@@ -74,8 +74,10 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
     )
     path.write_text("\n".join(lines))
     processor = create_processor(path, data_file=str(path), output_mode=mode)
-    assert processor.read_labels() == sorted({label for _, label in rows})
-    assert "odd" in str([example.label for example in processor.read("dev")])
+    assert processor.sets.read_labels() == sorted({label for _, label in rows})
+    assert "odd" in str(
+        [example.label for example in processor.sets.read("dev")]
+    )
 
 
 @pytest.mark.parametrize("name", ["dev", "test"])
@@ -83,7 +85,7 @@ def test_the_train_set_is_read_before_the_others(tmp_path, name):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     (tmp_path / f"{name}.csv").write_text("text,label\na,x\nb,z\n")
     with pytest.raises(ValueError, match=r"unknown label 'z'.*are x, y"):
-        create_processor(tmp_path).read(name)
+        create_processor(tmp_path).sets.read(name)
 
 
 def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
@@ -93,7 +95,7 @@ def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
 
 def test_a_regression_has_no_labels_even_if_a_flag_names_some(tmp_path):
     options = {"output_mode": "regression", "labels": ["low", "high"]}
-    assert create_processor(tmp_path, **options).read_labels() is None
+    assert create_processor(tmp_path, **options).sets.read_labels() is None
 
 
 def test_a_regression_is_trained_on_numbers_whatever_labels_flags_name(
@@ -267,7 +269,7 @@ def test_a_label_of_a_flag_may_have_another_spelling(tmp_path, spellings, mode):
     text = table_of_labels([*spellings, "inns"])
     options = {"labels": ["inns", spellings[-1]], "output_mode": mode}
     read_examples(tmp_path, "dev.csv", text, **options)
-    labels = create_processor(None, **options).read_labels()
+    labels = create_processor(None, **options).sets.read_labels()
     assert labels == ["inns", spellings[0]]
 
 
@@ -303,7 +305,7 @@ def test_each_label_may_have_a_column(tmp_path):
 def test_columns_of_labels_name_the_labels_in_order(tmp_path):
     (tmp_path / "train.csv").write_text(COLUMN_OF_EACH_LABEL)
     processor = create_processor(tmp_path, **THREE_COLUMNS)
-    assert processor.read_labels() == ["toxic", "insult", "threat"]
+    assert processor.sets.read_labels() == ["toxic", "insult", "threat"]
     assert processor.output_mode == "multilabel"
 
 
@@ -321,7 +323,7 @@ def test_a_number_in_a_column_of_a_label_is_0_or_1(tmp_path):
 def test_without_a_folder_and_a_flag_no_labels_are_known():
     """An export of a model whose outputs have no names has neither."""
     with pytest.raises(ValueError, match="Set --data_dir or --labels"):
-        create_processor(None).read_labels()
+        create_processor(None).sets.read_labels()
 
 
 def test_a_train_set_that_tells_no_labels_is_named(tmp_path):

@@ -91,7 +91,7 @@ def test_vectors_instead_of_labels_are_refused(tmp_path, cells):
     rows = [{"text": "a", "label": cell} for cell in cells]
     (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
-        create_processor(tmp_path, **MULTILABEL).read_labels()
+        create_processor(tmp_path, **MULTILABEL).sets.read_labels()
 
 
 def test_a_list_that_cannot_be_read_is_named_by_its_line(tmp_path):

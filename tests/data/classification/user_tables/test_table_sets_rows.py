@@ -10,7 +10,7 @@ def test_rows_of_a_data_file_are_numbered_as_a_spreadsheet_does(tmp_path):
     rows = "".join(f"text {row},{'xy'[row % 2]}\n" for row in range(40))
     path.write_text(f"text,label\n{rows}")
     processor = create_processor(tmp_path, data_file=str(path))
-    examples = [*processor.read("train"), *processor.read("dev")]
+    examples = [*processor.sets.read("train"), *processor.sets.read("dev")]
     guid_of_text = {example.text_a: example.guid for example in examples}
     assert guid_of_text["text 0"] == "row 2"
     assert guid_of_text["text 39"] == "row 41"

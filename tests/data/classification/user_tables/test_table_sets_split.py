@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from data.sets.row_keys import key_of
+from data.sets.text_keys import key_of
 from tests.support.tables.labeled_tables import read_topics, split_rows
 
 LABELS = ("boats", "farms", "inns")

@@ -7,13 +7,16 @@ import csv
 
 import pytest
 
-from data.tables import headers
+from data.tables import header_detection
+from data.tables.table_layout import TableLayout
 from tests.support.tables.table_rows import read_table_rows
 
 
 def has_header(lines):
     """Returns whether the first of some lines with commas is the header."""
-    return headers.is_first_row_header("f.csv", [*csv.reader(lines)], ())
+    return header_detection.is_first_row_header(
+        "f.csv", [*csv.reader(lines)], ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,4 +133,10 @@ def test_a_second_line_of_the_same_names_leaves_the_first_a_header():
 
 def test_a_name_that_the_user_chose_makes_a_header():
     rows = [["satz"], ["Ein Boot"]]
-    assert headers.is_first_row_header("f.csv", rows, ["satz"])
+    assert header_detection.is_first_row_header("f.csv", rows, ["satz"])
+
+
+def test_a_name_that_the_user_chose_is_not_a_title():
+    layout = TableLayout(columns=["satz"])
+    rows = [["satz", ""], ["Ein Boot", "1"], ["Zwei Autos", "2"]]
+    assert header_detection.has_header("f.csv", rows, layout)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from command_line.path_flags import PathFlag
+from options.path_flags import PathFlag
 from options.path_kinds import PathKind
 
 

@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from data.tables.column_names import is_usual_name
 from data.tables.rows import is_number
+from data.tables.usual_names import is_usual_name
 
 # Cells without a value.
 _MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
@@ -67,7 +67,7 @@ class FirstRow:
     """
 
     columns: Sequence[ColumnCells]
-    chosen_names: Collection[str] = ()
+    chosen_names: Collection[str]
 
     @functools.cached_property
     def has_text(self) -> bool:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from data.ner import column_layouts
+from data.ner import conll_layouts
 from tests.support.tagged_words import (
     TAGS,
     WORDS,
-    read_columns,
+    read_conll_file,
     tags_of,
     words_of,
 )
@@ -61,13 +61,13 @@ TABLES = {
 @pytest.mark.parametrize("layout", TABLES)
 def test_words_and_tags_are_found_in_each_layout(tmp_path, layout, end):
     text = "\ufeff" + TABLES[layout].replace("\n", end)
-    examples = read_columns(tmp_path, text)
+    examples = read_conll_file(tmp_path, text)
     assert words_of(examples) == WORDS
     assert tags_of(examples) == TAGS
 
 
 def test_a_table_may_end_in_txt(tmp_path):
-    examples = read_columns(tmp_path, TABLES["Kaggle's"], "train.txt")
+    examples = read_conll_file(tmp_path, TABLES["Kaggle's"], "train.txt")
     assert words_of(examples) == WORDS
     assert tags_of(examples) == TAGS
 
@@ -75,21 +75,21 @@ def test_a_table_may_end_in_txt(tmp_path):
 def test_cells_of_a_tsv_file_are_not_quoted(tmp_path):
     text = TABLES["Kaggle's"].replace('","', "COMMA").replace(",", "\t")
     text = text.replace("COMMA", ",").replace('""""', '"')
-    examples = read_columns(tmp_path, text, "train.tsv")
+    examples = read_conll_file(tmp_path, text, "train.tsv")
     assert words_of(examples) == WORDS
     assert tags_of(examples) == TAGS
 
 
 def test_a_table_has_no_comments(tmp_path):
     text = "Word,Tag,POS\n#,O,X\n#,B-X,X\n"
-    examples = read_columns(tmp_path, text, "test.csv", "test", ["O", "B-X"])
+    examples = read_conll_file(tmp_path, text, "test.csv", "test", ["O", "B-X"])
     assert words_of(examples) == [["#", "#"]]
 
 
 def test_the_tag_may_come_before_the_word(tmp_path):
     """MIT Movie has this order. A word, such as O, may look like a tag."""
     text = "O\tshow\nB-ACTOR\tO\nI-ACTOR\tWinfrey\nO\tI\n\nO\tfilms\n"
-    examples = read_columns(tmp_path, text, "train.txt")
+    examples = read_conll_file(tmp_path, text, "train.txt")
     assert words_of(examples) == [
         ["show", "O", "Winfrey", "I"],
         ["films"],
@@ -99,13 +99,13 @@ def test_the_tag_may_come_before_the_word(tmp_path):
 
 def test_types_without_prefixes_may_come_before_the_word(tmp_path):
     text = "O show\nACTOR Tom\nO in\nO films\n\nO now\n"
-    examples = read_columns(tmp_path, text, "train.txt")
+    examples = read_conll_file(tmp_path, text, "train.txt")
     assert examples[0].tags == ["O", "B-ACTOR", "O", "O"]
 
 
 def test_a_test_set_without_tags_expects_none(tmp_path):
     with pytest.raises(ValueError, match=r"2 columns.* in column 3\. Set"):
-        read_columns(
+        read_conll_file(
             tmp_path,
             "Anna x\nleft y\n",
             "test.txt",
@@ -126,7 +126,7 @@ def test_a_test_set_without_tags_expects_none(tmp_path):
 )
 @pytest.mark.parametrize("name", ["train.csv", "train.CSV"])
 def test_tables_are_read_with_any_mark(tmp_path, text, name):
-    examples = read_columns(tmp_path, text, name)
+    examples = read_conll_file(tmp_path, text, name)
     assert words_of(examples) == [["Anna", "left"], ["in", "Oslo"]]
     assert tags_of(examples) == [["B-PER", "O"], ["O", "B-LOC"]]
 
@@ -142,4 +142,4 @@ def test_tables_are_read_with_any_mark(tmp_path, text, name):
     ],
 )
 def test_a_line_is_cut_at_blanks_or_its_separator(line, separator, cells):
-    assert column_layouts.split_line(line, separator) == cells
+    assert conll_layouts.split_line(line, separator) == cells

@@ -4,13 +4,13 @@ import pytest
 
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support.log_lines import logged_warnings
 from tests.support.tables import workbooks
 from tests.support.tagged_words import (
     TAGS,
     WORDS,
-    read_columns,
+    read_conll_file,
     tags_of,
     words_of,
 )
@@ -18,7 +18,9 @@ from tests.support.tagged_words import (
 
 def test_a_test_set_may_lack_its_tags(tmp_path):
     text = "Sentence #,Word\n1,Anna\n,left\n2,Oslo\n"
-    examples = read_columns(tmp_path, text, "test.csv", "test", ["O", "B-PER"])
+    examples = read_conll_file(
+        tmp_path, text, "test.csv", "test", ["O", "B-PER"]
+    )
     assert words_of(examples) == [["Anna", "left"], ["Oslo"]]
     assert {tag for example in examples for tag in example.tags} == {"O"}
 
@@ -44,7 +46,7 @@ def test_a_test_set_may_lack_its_tags(tmp_path):
 )
 def test_what_is_wrong_in_a_table_is_shown(tmp_path, text, culprit):
     with pytest.raises(ValueError, match=f"train.csv.*{culprit}"):
-        read_columns(tmp_path, text)
+        read_conll_file(tmp_path, text)
 
 
 @pytest.fixture

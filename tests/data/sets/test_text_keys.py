@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from data.sets.row_keys import (
+from data.sets.text_keys import (
     is_blank,
     key_of,
     normal_form,

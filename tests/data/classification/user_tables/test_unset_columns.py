@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from data.classification.user_tables import column_search
+from data.classification.user_tables import unset_columns
 from data.classification.user_tables.column_options import ColumnOptions
 from data.tables.tables import Table
 
 
 def find_unset(options, given, table):
     """Finds the columns of a table that the flags `given` do not name."""
-    return column_search.find_unset_columns(
+    return unset_columns.find_unset_columns(
         options, frozenset(given), table.path, table.read_column_names()
     )
 
@@ -30,10 +30,10 @@ def test_the_columns_of_all_flags_are_logged_if_any_was_found(tmp_path, caplog):
     options = ColumnOptions(text_column="body")
     given = frozenset(["text_column"])
     path = tmp_path / "a.csv"
-    column_search.log_columns(options, given, path, {})
+    unset_columns.log_columns(options, given, path, {})
     assert not caplog.messages
     found = {"label_column": "kind"}
-    column_search.log_columns(options, given, path, found)
+    unset_columns.log_columns(options, given, path, found)
     (message,) = caplog.messages
     assert message.endswith("a.csv: --text_column=body --label_column=kind")
 

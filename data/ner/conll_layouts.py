@@ -10,7 +10,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
-from data.tables import column_names
+from data.tables import usual_names
 from data.tables.table_layout import (
     CHARACTER_OF_DELIMITER,
     Delimiter,
@@ -25,7 +25,7 @@ _SEPARATORS = ",;\t|"
 
 
 @dataclasses.dataclass(frozen=True)
-class ColumnLayout:
+class ConllLayout:
     """Separator and columns of a file. The first column has the index 0.
 
     Attributes:
@@ -52,7 +52,7 @@ def find_layout(
     delimiter: Delimiter | None,
     *,
     is_test: bool,
-) -> ColumnLayout:
+) -> ConllLayout:
     """Finds the layout of a file from its first line with words.
 
     Args:
@@ -75,7 +75,7 @@ def find_layout(
             if layout:
                 return layout
     columns_separator = _find_separator(first, is_csv)
-    return ColumnLayout(
+    return ConllLayout(
         columns_separator, width=len(split_line(first, columns_separator))
     )
 
@@ -95,25 +95,25 @@ def _find_first_line(lines: Sequence[tuple[int, str]]) -> str:
 
 def _layout_of_names(
     separator: str, names: list[str], is_test: bool, is_csv: bool
-) -> ColumnLayout | None:
+) -> ConllLayout | None:
     """Returns the layout of a table by the cells of its first line.
 
     Returns None if the cells are no names of columns.
     """
-    letters = [column_names.letters_of(name) for name in names]
+    letters = [usual_names.letters_of(name) for name in names]
     sentence_column_index = _find_sentence_numbers(letters)
     if sentence_column_index is not None:
         # The column contains no words, even if its name is "sentence".
         letters[sentence_column_index] = ""
-    word_column_index = _find_first(column_names.WORD_NAMES, letters)
-    tag_column_index = _find_first(column_names.TAG_NAMES, letters)
+    word_column_index = _find_first(usual_names.WORD_NAMES, letters)
+    tag_column_index = _find_first(usual_names.TAG_NAMES, letters)
     # A test set may lack tags. Then a single usual name could be a word, unless
     # the file's ending says that the file is a table.
     has_tags = tag_column_index is not None
     may_lack_tags = is_test and (is_csv or sentence_column_index is not None)
     if word_column_index is None or not (has_tags or may_lack_tags):
         return None
-    return ColumnLayout(
+    return ConllLayout(
         separator,
         len(names),
         names,
@@ -125,7 +125,7 @@ def _layout_of_names(
 
 def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
     """Returns the first column that numbers sentences, such as sentence_id."""
-    pattern = column_names.SENTENCE_NUMBER
+    pattern = usual_names.SENTENCE_NUMBER
     indices = (
         index for index, name in enumerate(letters) if pattern.fullmatch(name)
     )
@@ -139,7 +139,7 @@ def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
             *letters[:sentence_column_index],
             *letters[sentence_column_index + 1 :],
         }
-        if not other_names.intersection(column_names.WORD_NAMES):
+        if not other_names.intersection(usual_names.WORD_NAMES):
             return None
     return sentence_column_index
 

@@ -4,9 +4,9 @@ import pytest
 
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support.tagged_words import (
-    read_columns,
+    read_conll_file,
     tags_of,
     words_of,
 )
@@ -14,7 +14,9 @@ from tests.support.tagged_words import (
 
 def test_the_last_column_may_tell_where_a_sentence_begins(tmp_path):
     text = "Word\tTag\tSentence\nAnna\tO\t1\nleft\tO\t\nOslo\tO\t2\n"
-    examples = read_columns(tmp_path, text, "test.tsv", "test", ["O", "B-PER"])
+    examples = read_conll_file(
+        tmp_path, text, "test.tsv", "test", ["O", "B-PER"]
+    )
     assert words_of(examples) == [["Anna", "left"], ["Oslo"]]
 
 
@@ -24,7 +26,7 @@ def test_the_last_column_may_tell_where_a_sentence_begins(tmp_path):
 def test_a_file_without_empty_lines_is_refused(tmp_path, name, set_name):
     text = "Anna B-PER\nleft O\n. O\n" * 48
     with pytest.raises(ValueError, match="one sentence of 144 words: put"):
-        read_columns(tmp_path, text, name, set_name, ["O", "B-PER"])
+        read_conll_file(tmp_path, text, name, set_name, ["O", "B-PER"])
 
 
 def test_a_data_file_of_one_sentence_is_refused(tmp_path):
@@ -39,12 +41,12 @@ def test_a_data_file_of_one_sentence_is_refused(tmp_path):
 def test_a_test_set_may_be_one_sentence(tmp_path):
     text = "Anna B-PER\nleft O\n"
     labels = ["O", "B-PER"]
-    examples = read_columns(tmp_path, text, "test.txt", "test", labels)
+    examples = read_conll_file(tmp_path, text, "test.txt", "test", labels)
     assert words_of(examples) == [["Anna", "left"]]
 
 
 def test_a_sentence_in_a_cell_may_contain_line_breaks(tmp_path):
     text = 'words,labels\n"Anna\nleft",B-PER O\n"in Oslo",O B-LOC\n'
-    examples = read_columns(tmp_path, text)
+    examples = read_conll_file(tmp_path, text)
     assert words_of(examples) == [["Anna", "left"], ["in", "Oslo"]]
     assert tags_of(examples) == [["B-PER", "O"], ["O", "B-LOC"]]

@@ -5,8 +5,8 @@
                       ,left,VBD,O
 
 On the left is the layout of CoNLL-2003, without names of columns. On the right
-is a table, whose first line names its columns. column_layouts.py finds the
-layout, column_sentences.py the sentences. Then this module finds the columns of
+is a table, whose first line names its columns. conll_layouts.py finds the
+layout, conll_sentences.py the sentences. Then this module finds the columns of
 the words and of the tags.
 """
 
@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from data.io import text_files
-from data.ner.column_layouts import ColumnLayout, find_layout
-from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
+from data.ner.conll_layouts import ConllLayout, find_layout
+from data.ner.conll_sentences import ConllLine, SentenceLines, find_sentences
 from data.ner.ner_examples import NerExample
-from data.ner.ner_options import ColumnFileOptions
+from data.ner.ner_options import ConllFileOptions
 from data.ner.tag_names import find_tag_names, is_tag
 from data.tables import workbooks
 from data.tables.table_layout import (
@@ -31,9 +31,9 @@ from data.tables.table_layout import (
 )
 
 
-def read_columns(
+def read_conll_file(
     path: str,
-    options: ColumnFileOptions,
+    options: ConllFileOptions,
     table_layout: TableLayout = DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
@@ -104,8 +104,8 @@ class _ReadingPlan(NamedTuple):
 def _find_reading_plan(
     path: str,
     sentences: Sequence[SentenceLines],
-    layout: ColumnLayout,
-    options: ColumnFileOptions,
+    layout: ConllLayout,
+    options: ConllFileOptions,
 ) -> _ReadingPlan:
     """Finds the columns of the words and the tags, and checks their cells."""
     rows = (line.cells for sentence in sentences for line in sentence.lines)
@@ -128,8 +128,8 @@ def _find_reading_plan(
 
 def _find_tag_column(
     columns: Sequence[Sequence[str]],
-    layout: ColumnLayout,
-    options: ColumnFileOptions,
+    layout: ConllLayout,
+    options: ConllFileOptions,
 ) -> int | None:
     """Returns the index of the column of the tags.
 
@@ -167,8 +167,8 @@ def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:
 
 def _find_word_column(
     tag_column_index: int | None,
-    layout: ColumnLayout,
-    options: ColumnFileOptions,
+    layout: ConllLayout,
+    options: ConllFileOptions,
 ) -> int:
     """Returns the index of the column of the words.
 
@@ -286,7 +286,7 @@ def _find_tags(
     path: str,
     columns: Sequence[Sequence[str]],
     tag_column_index: int | None,
-    options: ColumnFileOptions,
+    options: ConllFileOptions,
 ) -> Mapping[str, str]:
     """Returns {cell of the column of the tags: its tag}, "" for no column."""
     if tag_column_index is None:
@@ -297,7 +297,7 @@ def _find_tags(
 
 
 def _read_word(
-    path: str, line: ColumnsLine, plan: _ReadingPlan
+    path: str, line: ConllLine, plan: _ReadingPlan
 ) -> tuple[str, str]:
     """Returns the word and the tag of a line.
 

@@ -8,8 +8,8 @@ import itertools
 import re
 from collections.abc import Collection, Sequence
 
-from data.tables.column_names import is_usual_name
 from data.tables.rows import is_number
+from data.tables.usual_names import is_usual_name
 
 # A cell of the second line of names in exports of surveys.
 _SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
@@ -27,9 +27,7 @@ _ORANGE_ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 
 
 def check_title(
-    path: str,
-    rows: Sequence[Sequence[str]],
-    columns: Collection[str] = (),
+    path: str, rows: Sequence[Sequence[str]], columns: Collection[str]
 ) -> None:
     """Checks that the first row is no title.
 

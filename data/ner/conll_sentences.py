@@ -1,7 +1,7 @@
 """Splits the lines of a file of columns into sentences.
 
 Empty lines, the rows of a table, or a column show where a sentence ends.
-column_files.py finds out which columns contain the words and their tags.
+conll_files.py finds out which columns contain the words and their tags.
 """
 
 import ast
@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from data.ner.column_layouts import (
+from data.ner.conll_layouts import (
     DOCUMENT_MARK,
-    ColumnLayout,
+    ConllLayout,
     split_line,
     strip_cells,
 )
@@ -20,7 +20,7 @@ from data.tables import csv_rows, dialects
 from data.tables.table_layout import DELIMITER_OF_CHARACTER, TableLayout
 
 
-class ColumnsLine(NamedTuple):
+class ConllLine(NamedTuple):
     """A word of a sentence, as a file contains it.
 
     Attributes:
@@ -41,14 +41,14 @@ class SentenceLines(NamedTuple):
     """
 
     document_index: int
-    lines: list[ColumnsLine]
+    lines: list[ConllLine]
 
 
 def find_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
-    layout: ColumnLayout,
-    tag_column_index: int | None,
+    layout: ConllLayout,
+    chosen_tag_column_index: int | None,
 ) -> list[SentenceLines]:
     """Splits a file into sentences.
 
@@ -59,13 +59,15 @@ def find_sentences(
         path: path of the file, for messages.
         lines: (number, text) of each line.
         layout: separator and columns of the file.
-        tag_column_index: column of the tags, None if no flag shows it.
+        chosen_tag_column_index: column of the tags that a flag chose, or None.
 
     Raises:
         ValueError: a line is malformed.
     """
-    sentences = [*_read_sentences(path, lines, layout, tag_column_index)]
-    list_columns = _find_list_columns(sentences, layout, tag_column_index)
+    sentences = [*_read_sentences(path, lines, layout, chosen_tag_column_index)]
+    list_columns = _find_list_columns(
+        sentences, layout, chosen_tag_column_index
+    )
     if list_columns is not None:
         return [*_expand_rows(path, sentences, *list_columns)]
     if layout.sentence_column_index is not None:
@@ -76,12 +78,12 @@ def find_sentences(
 def _read_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
-    layout: ColumnLayout,
-    tag_column_index: int | None,
+    layout: ConllLayout,
+    chosen_tag_column_index: int | None,
 ) -> Iterator[SentenceLines]:
     """Yields the lines between empty lines."""
     document_index = 0
-    sentence: list[ColumnsLine] = []
+    sentence: list[ConllLine] = []
     for line_number, text, cells in _cut_lines(path, lines, layout):
         # Check all columns, because the first one need not contain the words.
         is_document = any(cell.startswith(DOCUMENT_MARK) for cell in cells)
@@ -98,7 +100,7 @@ def _read_sentences(
             text,
             cells,
             layout,
-            tag_column_index,
+            chosen_tag_column_index,
             begins_sentence=not sentence,
         ):
             continue
@@ -108,14 +110,14 @@ def _read_sentences(
                 f"columns, but the first line has {layout.width}. Received: "
                 f"{text[:80]!r}"
             )
-        sentence.append(ColumnsLine(line_number, cells))
+        sentence.append(ConllLine(line_number, cells))
 
 
 def _is_comment(
     text: str,
     cells: Sequence[str],
-    layout: ColumnLayout,
-    tag_column_index: int | None,
+    layout: ConllLayout,
+    chosen_tag_column_index: int | None,
     *,
     begins_sentence: bool,
 ) -> bool:
@@ -125,7 +127,7 @@ def _is_comment(
         text: the line.
         cells: its columns, at least one.
         layout: separator and columns of the file.
-        tag_column_index: column of the tags, None if no flag shows it.
+        chosen_tag_column_index: column of the tags that a flag chose, or None.
         begins_sentence: whether the line is the first one of a sentence.
     """
     if layout.names:
@@ -137,14 +139,15 @@ def _is_comment(
     if not begins_sentence or layout.width < 2:
         return False
     last = len(cells) - 1
-    tag = cells[
-        last if tag_column_index is None else min(tag_column_index, last)
-    ]
+    tag_column_index = last
+    if chosen_tag_column_index is not None:
+        tag_column_index = min(chosen_tag_column_index, last)
+    tag = cells[tag_column_index]
     return bool(re.match("#+( |$)", cells[0])) and not is_tag(tag)
 
 
 def _cut_lines(
-    path: str, lines: Sequence[tuple[int, str]], layout: ColumnLayout
+    path: str, lines: Sequence[tuple[int, str]], layout: ConllLayout
 ) -> Iterator[tuple[int, str, list[str]]]:
     """Yields (number, text, cells) of each line, then an empty line."""
     separator = layout.separator
@@ -197,7 +200,7 @@ def _split_by_column(
         return bool(empty_values) or value != value_before
 
     for document_index, lines in sentences:
-        part: list[ColumnsLine] = []
+        part: list[ConllLine] = []
         for line in lines:
             if part and begins_sentence(
                 line.cells[sentence_column_index],
@@ -211,8 +214,8 @@ def _split_by_column(
 
 def _find_list_columns(
     sentences: Sequence[SentenceLines],
-    layout: ColumnLayout,
-    tag_column_index: int | None,
+    layout: ConllLayout,
+    chosen_tag_column_index: int | None,
 ) -> tuple[int, int] | None:
     """Finds the columns of a table in which each row contains a sentence.
 
@@ -223,7 +226,7 @@ def _find_list_columns(
     """
     if layout.word_column_index is None or layout.tag_column_index is None:
         return None
-    if tag_column_index is not None or not sentences:
+    if chosen_tag_column_index is not None or not sentences:
         return None
     first_row = sentences[0].lines[0].cells
     tag_cell = first_row[layout.tag_column_index]
@@ -262,8 +265,8 @@ def _expand_rows(
 
 
 def _expand_row(
-    path: str, line: ColumnsLine, word_column_index: int, tag_column_index: int
-) -> list[ColumnsLine]:
+    path: str, line: ConllLine, word_column_index: int, tag_column_index: int
+) -> list[ConllLine]:
     """Returns a line for each word of a row that contains a sentence.
 
     Raises a ValueError if the row contains more or fewer tags than words.
@@ -283,7 +286,7 @@ def _expand_row(
     for word, tag in zip(words, tags, strict=True):
         row = [*cells]
         row[word_column_index], row[tag_column_index] = word, tag
-        sentence.append(ColumnsLine(line_number, row))
+        sentence.append(ConllLine(line_number, row))
     return sentence
 
 

@@ -9,9 +9,9 @@ from data.classification.user_tables.column_options import (
     ColumnOptions,
     label_columns_of,
 )
-from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
 from data.tables.table_layout import format_of
 from data.tables.tables import check_columns
+from data.tables.usual_names import USUAL_NAMES, find_pair, find_usual_columns
 from files.paths import StrPath
 
 

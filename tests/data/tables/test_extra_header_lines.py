@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.header_checks import check_title
+from data.tables.extra_header_lines import check_title
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 
@@ -47,7 +47,7 @@ def test_a_header_that_lacks_one_name_is_not_a_title(tmp_path):
 def test_a_line_narrower_than_the_table_is_a_title():
     rows = [["Export of May"], ["id", "text"], ["1", "a"], ["2", "b"]]
     with pytest.raises(ValueError, match=r"f\.csv: .*'Export of May'"):
-        check_title("f.csv", rows)
+        check_title("f.csv", rows, ())
 
 
 @pytest.mark.parametrize("columns", [(), ("satz",)])
@@ -57,7 +57,7 @@ def test_the_name_of_the_only_column_is_not_a_title(columns):
 
 
 def test_the_only_row_of_a_table_is_not_a_title():
-    check_title("f.csv", [["Export of May", ""]])
+    check_title("f.csv", [["Export of May", ""]], ())
 
 
 SECOND_NAMES = {

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from command_line import path_flags
-from command_line.path_flags import PathFlag
+from options import path_flags
+from options.path_flags import PathFlag
 from options.path_kinds import PathKind
 
 KINDS = {

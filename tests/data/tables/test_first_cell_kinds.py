@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.header_cells import (
+from data.tables.first_cell_kinds import (
     CellKind,
     ColumnCells,
     FirstRow,
@@ -34,7 +34,7 @@ def test_a_first_cell_is_a_name_a_value_or_unknown_by_the_first_rule(
     first, below, kind
 ):
     column = ColumnCells(first, below)
-    row = FirstRow([column])
+    row = FirstRow([column], ())
     assert kind_of_first_cell(column, row) == kind
 
 
@@ -51,7 +51,7 @@ def test_a_cell_beside_a_long_text_is_a_name_only_if_the_name_is_usual(
     first, below, kind
 ):
     column = ColumnCells(first, below)
-    row = FirstRow([column, TEXT])
+    row = FirstRow([column, TEXT], ())
     assert kind_of_first_cell(column, row) == kind
 
 
@@ -64,7 +64,7 @@ def test_a_column_that_a_flag_names_is_a_name_in_the_first_row():
 def first_row(*cells, below):
     """Returns a row above another one."""
     columns = zip(cells, below, strict=True)
-    return FirstRow([ColumnCells(cell, [value]) for cell, value in columns])
+    return FirstRow([ColumnCells(cell, [value]) for cell, value in columns], ())
 
 
 @pytest.mark.parametrize(

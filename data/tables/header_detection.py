@@ -1,16 +1,16 @@
 """Finds whether the first row of a table names the columns.
 
-First, header_cells.py finds what the first cell of each column is. Then all
+First, first_cell_kinds.py finds what the first cell of each column is. Then all
 columns decide together: `_HEADER_RULES` lists the rules. If no rule fits, the
 user sets a flag. The docstrings of rules write columns as those in
-header_cells.py.
+first_cell_kinds.py.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from data.tables import header_checks
-from data.tables.header_cells import (
+from data.tables import extra_header_lines
+from data.tables.first_cell_kinds import (
     CellKind,
     ColumnCells,
     FirstRow,
@@ -42,8 +42,8 @@ def has_header(
     """
     if layout.has_header is False:
         return False
-    header_checks.check_title(path, rows)
-    header_checks.check_second_names(path, rows, first_lines)
+    extra_header_lines.check_title(path, rows, layout.columns)
+    extra_header_lines.check_second_names(path, rows, first_lines)
     if layout.has_header is None and rows:
         return is_first_row_header(path, rows, layout.columns)
     return bool(layout.has_header)
@@ -100,16 +100,17 @@ def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
 
 
 def _has_name_and_value(row: FirstRow) -> bool:
-    """Whether the row has a name and a value, so that the answer is unknown.
+    """Returns whether the row has both a name and a value.
 
-    `price, 10, 12` is a column with a name, `7, 5, 9` one with a value.
+    The answer is then unknown. `price, 10, 12` is a column with a name,
+    `7, 5, 9` one with a value.
     """
     are_values = {CellKind.VALUE, CellKind.REPEATED} & row.kinds
     return CellKind.NAME in row.kinds and bool(are_values)
 
 
 def _has_name(row: FirstRow) -> bool:
-    """Whether the row has a name. Without a value, it is then a header.
+    """Returns whether the row has a name. It is then a header.
 
     `price, 10, 12` is a column with a name. `kind, ham, spam` may be one.
     """
@@ -117,15 +118,16 @@ def _has_name(row: FirstRow) -> bool:
 
 
 def _has_word_above_texts(row: FirstRow) -> bool:
-    """Whether a cell is a word above texts, so that the answer is unknown.
+    """Returns whether a cell is a word above texts.
 
-    `remark` above four texts of many words is hardly a text itself.
+    The answer is then unknown. `remark` above four texts of many words is
+    hardly a text itself.
     """
     return any(map(is_word_above_texts, row.columns))
 
 
 def _has_value(row: FirstRow) -> bool:
-    """Whether the row has a value. Without a name, it is then no header.
+    """Returns whether the row has a value. It is then no header.
 
     `7, 5, 9` is a column with a value. `boat, car, car` may have a name.
     """
@@ -133,7 +135,7 @@ def _has_value(row: FirstRow) -> bool:
 
 
 def _has_repeated_cell_and_text(row: FirstRow) -> bool:
-    """Whether a cell recurs beside a text. The row is then no header.
+    """Returns whether a cell recurs beside a text. The row is then no header.
 
     In `spam, ham, spam`, the first cell recurs. Without a text beside it,
     `spam` may name its column.
@@ -142,7 +144,8 @@ def _has_repeated_cell_and_text(row: FirstRow) -> bool:
 
 
 # (rule, whether the first row names the columns if the rule fits, None if that
-# is unknown). The first rule that fits decides.
+# is unknown). The first rule that fits decides, so that `_has_name` is
+# asked of rows without values, and `_has_value` of rows without names.
 _HEADER_RULES: Final[
     tuple[tuple[Callable[[FirstRow], bool], bool | None], ...]
 ] = (

@@ -105,7 +105,7 @@ def simplify_name(name: str) -> str:
     return re.sub(r"[\W_]", "", name).casefold()
 
 
-def is_usual_name(name: str, columns: Collection[str] = ()) -> bool:
+def is_usual_name(name: str, columns: Collection[str]) -> bool:
     """Returns whether a cell is a usual name of a column, or of `columns`."""
     return name in columns or simplify_name(name) in _HEADER_NAMES
 
