@@ -5,11 +5,13 @@ the model's folder. This module imports no TensorFlow.
 """
 
 import dataclasses
+from pathlib import Path
 from typing import ClassVar, NamedTuple, Self, TypeVar
 
 from model_folders.reading.preset import NetworkOptions
 from options import config_values
 from options.fields import group
+from options.path_kinds import STATE_FOLDER
 from serving.exporting.export_config import ExportFlags
 from training.config.model_config import ModelConfig
 from training.config.training_flags import (
@@ -125,6 +127,11 @@ class TrainingConfig(ModelConfig):
         if self.distillation.init_layers is not None:
             return self.distillation.teacher
         return None
+
+    @property
+    def state_folder(self) -> Path:
+        """Path of the folder with the records and the events of TensorBoard."""
+        return Path(self.training.output_dir) / STATE_FOLDER
 
     @property
     def network(self) -> NetworkOptions:

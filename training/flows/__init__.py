@@ -21,7 +21,8 @@ The steps of both flows, in their order:
 
     teacher.py: loads the teacher
     run_plan.py: `RunPlan`: what a command will train and record
-    trainer_creation.py: the model and the Trainer that the plan says
+    run_opening.py: `open_run`: the run that the plan says, with its weights
+    trainer_creation.py: creates its model and its Trainer
     run_ending.py: stores, exports and logs what was trained
 
 The dev set of a fine-tuning is checked by training/dev_set/.

@@ -58,6 +58,8 @@ def plan_fine_tuning(
         loss=task.loss,
         num_steps=num_steps,
         training_settings=training_settings,
+        labels=task.labels,
+        dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
     )
 
 
@@ -133,13 +135,13 @@ def _compute_num_steps(
     return task.config.num_steps(train_set.num_records)
 
 
-def compute_dev_set_checksum(
+def compute_dev_sets_checksum(
     task: AnyTask, encoded_sets: AnyEncodedSets
 ) -> int:
     """Returns a checksum of what scores depend on besides the weights.
 
-    Returns 0 without a dev set. Evaluations with different checksums are not
-    comparable.
+    Returns 0 if the command evaluates no set. Evaluations with different
+    checksums are not comparable.
 
     Raises:
         OSError: a file with the right answers cannot be read.

@@ -18,7 +18,6 @@ from model_folders.model_json_types import (
 )
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
-from options.path_kinds import STATE_FOLDER
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
 from training.run_files import history_lines, run_description
@@ -42,8 +41,6 @@ class RunFolder:
     Attributes:
         path: path of the folder.
         best_folder: path of the folder with the best step's weights.
-        state_folder: path of the folder with the records and with the events of
-            TensorBoard.
         labels: names of the model's outputs, in order, or None.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         history: metrics, steps and hours of the run.
@@ -61,7 +58,6 @@ class RunFolder:
     ) -> None:
         self.path = Path(start.config.training.output_dir)
         self.best_folder = self.path / BEST_FOLDER
-        self.state_folder = self.path / STATE_FOLDER
         self.labels = labels
         self.tokenizer = start.tokenizer
         self.initial_preset = start.preset
@@ -77,6 +73,8 @@ class RunFolder:
         cls,
         start: StartingPoint[TrainingConfig],
         labels: Sequence[str] | None = None,
+        *,
+        dev_set_checksum: int = 0,
     ) -> Self:
         """Opens the folder of a new or an earlier run, and reads its history.
 
@@ -84,10 +82,19 @@ class RunFolder:
             start: what the run starts from.
             labels: names of the model's outputs, in order. None = write no
                 labels.txt.
+            dev_set_checksum: checksum of the dev set that the command
+                evaluates, 0 without one.
+
+        Raises:
+            ValueError: a line of the history is malformed.
+            OSError: the history cannot be read.
         """
-        path = Path(start.config.training.output_dir)
+        config = start.config
         run_history = History.read(
-            start.config, path / history_lines.HISTORY_FILE, path / STATE_FOLDER
+            config,
+            Path(config.training.output_dir) / history_lines.HISTORY_FILE,
+            config.state_folder,
+            dev_set_checksum=dev_set_checksum,
         )
         return cls(start, labels, run_history)
 

@@ -16,7 +16,6 @@ from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
 from training.flows import encoded_sets, fine_tuning_export
-from training.run_files.run_folder import RunFolder
 from training.task import Batches, EncodedSet
 
 LENGTH = exports.LENGTH
@@ -65,8 +64,9 @@ class BatchKeepingTask(toy_task.ToyTask):
 
     def evaluate_export(self, folder: Path) -> dict[str, float]:
         """Returns the scores of an export on the task's records."""
-        state = RunFolder.open(self.start).state_folder
-        written = encoded_sets.write_encoded_sets(self, state)
+        written = encoded_sets.write_encoded_sets(
+            self, self.config.state_folder
+        )
         kind: Any = folder_reading.read_preset(folder).model_class
         return fine_tuning_export.evaluate_export(
             self, kind, folder, [*written.values()]
