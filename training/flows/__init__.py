@@ -8,7 +8,8 @@ Fine-tuning a `Task` (training/task.py):
     fine_tuning_plan.py: `plan_fine_tuning`: the steps, and what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
     eval_loss.py: `LossAccumulator`: the loss of a dev set
-    fine_tuning_export.py: exports the model, and scores the export
+    fine_tuning_export.py: exports the model, and compares its scores
+    export_evaluation.py: scores each format of the export
 
 Pretraining on the records of create_pretraining_data.py:
 
