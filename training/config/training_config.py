@@ -10,7 +10,9 @@ from typing import ClassVar, NamedTuple, Self, TypeVar
 
 from model_folders.reading.preset import NetworkOptions
 from options import config_values
+from options.declared_options import options_of
 from options.fields import group
+from options.metadata import Role
 from options.path_kinds import STATE_FOLDER
 from serving.exporting.export_config import ExportFlags
 from training.config.model_config import ModelConfig
@@ -108,6 +110,18 @@ class TrainingConfig(ModelConfig):
             raise ValueError(
                 "--init_layers needs --init_checkpoint or --teacher"
             )
+
+    def flag_values_of(self, *roles: Role) -> dict[str, object]:
+        """Returns {flag: value} of the flags with these roles, without paths.
+
+        For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
+        """
+        values = config_values.option_values_of(self)
+        return {
+            flag.name: values[flag.name]
+            for flag in options_of(self, *roles)
+            if flag.kind is None
+        }
 
     @property
     def keeps_best(self) -> bool:

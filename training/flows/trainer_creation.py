@@ -91,7 +91,7 @@ def create_trainer(
     _check_can_export(config, model)
     return Trainer(
         model,
-        config,
+        start,
         run_folder,
         train_step,
         training_settings=plan.training_settings,

@@ -27,6 +27,6 @@ starting_point.py and the flows call the last one:
         apart, because only modules that are named after pretraining may import
         data/pretraining/
     start_checks.py: checks the weights, the lengths and the outputs
-    resuming.py: what model.json records of a command, and the comparison of a
-        command with the one that began the run
+    resuming.py: compares a command with the settings that the run it resumes
+        began with
 """

@@ -42,11 +42,8 @@ class RunFolder:
         path: path of the folder.
         best_folder: path of the folder with the best step's weights.
         labels: names of the model's outputs, in order, or None.
-        tokenizer: tokenizer of the texts, None without --vocab_file.
         history: metrics, steps and hours of the run.
         best_step: the step of the run with the best scores.
-        initial_preset: Preset of the weights that the command starts from, None
-            if they are random.
         results: the files of the scores, reports and predictions.
     """
 
@@ -59,8 +56,6 @@ class RunFolder:
         self.path = Path(start.config.training.output_dir)
         self.best_folder = self.path / BEST_FOLDER
         self.labels = labels
-        self.tokenizer = start.tokenizer
-        self.initial_preset = start.preset
         self.results = RunResults(self.path, is_chief=start.config.is_chief)
         self.history = run_history
         self.best_step = BestStep(
@@ -127,7 +122,7 @@ class RunFolder:
             OSError: a file cannot be written.
         """
         files = run_description.create_listed_files(
-            model, self.tokenizer, self.labels
+            model, self._start.tokenizer, self.labels
         )
         description = run_description.create_model_json(
             self._start, model, settings
@@ -192,12 +187,12 @@ class RunFolder:
             return  # The folder contains the results of other weights.
         if path.exists() and not model_card.is_own_card(path):
             return
-        casing = self.tokenizer.do_lower_case if self.tokenizer else None
+        tokenizer = self._start.tokenizer
         card = model_card.Card(
             kind=model_card.RUN,
             model_json=self._fixed_model_json or read_model_json(self.path),
             labels=self.labels,
-            do_lower_case=casing,
+            do_lower_case=tokenizer.do_lower_case if tokenizer else None,
             results=self.results.dev_scores,
             files=model_card.file_sizes(self.path) if is_finished else {},
             export=export,
