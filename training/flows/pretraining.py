@@ -57,7 +57,7 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     dev_set_fingerprints = fingerprint_dev_set(config, records)
     plan = plan_pretraining(start, records.train, dev_set_fingerprints)
     trainer = open_run(start, plan, strategy=strategy, teacher=teacher)
-    evaluator = PretrainingEvaluator(config, records.eval, trainer)
+    evaluator = PretrainingEvaluator(config, records.dev, trainer)
     scores: Scores = {}
     with record_checks.named_record_errors(records):
         if plan.num_steps:

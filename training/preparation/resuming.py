@@ -15,7 +15,7 @@ from model_folders.reading.preset import Preset
 from options.declared_options import options_of
 from options.metadata import Role
 from training.config.training_config import TrainingConfig
-from training.dev_set.rules import RULE_ENTRY
+from training.dev_set.rules import DEV_SET_RULE_ENTRY
 from training.dev_set.set_fingerprints import SETS_ENTRY
 
 # Roles of the flags that must not change when a run is resumed.
@@ -118,7 +118,7 @@ def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
     # The sets are recorded for the card and for later runs. The rule of the dev
     # set follows from flags, which are compared, and from the first weights.
-    names = settings.keys() - {SETS_ENTRY, "flags", RULE_ENTRY}
+    names = settings.keys() - {SETS_ENTRY, "flags", DEV_SET_RULE_ENTRY}
     return values | {name: settings[name] for name in names}
 
 
