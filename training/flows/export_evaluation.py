@@ -30,7 +30,7 @@ def evaluate_export(
     model_class: kinds.ModelClass,
     folder: Path,
     encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
-) -> dict[ExportFormat, Scores]:
+) -> dict[str, Scores]:
     """Evaluates each format of an export that this machine can run.
 
     Args:
@@ -47,7 +47,7 @@ def evaluate_export(
         OSError: a model file cannot be loaded.
         ValueError: a model file fails on the records.
     """
-    scores_of_format: dict[ExportFormat, Scores] = {}
+    scores_of_format: dict[str, Scores] = {}
     length = task.config.fine_tuning.max_seq_length
     for format_name, file in engines.FILE_OF_FORMAT.items():
         if not (encoded_sets and (folder / file).is_file()):

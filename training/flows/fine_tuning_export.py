@@ -17,7 +17,6 @@ from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from model_folders.scores import Scores
-from serving.engines import ExportFormat
 from training.flows import run_ending
 from training.flows.export_evaluation import evaluate_export
 from training.flows.fine_tuner import FineTuner
@@ -72,7 +71,7 @@ def check_export_scores(
     task: AnyTask,
     encoded_sets: Sequence[EncodedSet[object, object]],
     model_scores: Mapping[str, float],
-    scores_of_format: Mapping[ExportFormat, Scores],
+    scores_of_format: Mapping[str, Scores],
 ) -> None:
     """Compares the scores of an export with those of the model.
 
@@ -100,7 +99,7 @@ def check_export_scores(
 
 def _check_export_score(
     task: AnyTask,
-    format_name: ExportFormat,
+    format_name: str,
     metric: str,
     *,
     expected: float,
@@ -154,7 +153,7 @@ def _write_export_scores(
     trainer: Trainer,
     folder: Path,
     card: model_card.Card | None,
-    scores_of_format: Mapping[ExportFormat, Scores],
+    scores_of_format: Mapping[str, Scores],
 ) -> None:
     """Writes the scores of an export to the run's folder and to its card.
 
