@@ -37,7 +37,7 @@ class TrainingConfig(ModelConfig):
     A property is a fact that follows from flags of several groups. A command
     calls the methods in this order:
 
-    1. `prepare` decides flags by other flags, before any file is read.
+    1. `complete` decides flags by other flags, before any file is read.
     2. `describe_missing` and `check`, after the folder of the weights has
        decided flags too.
     """
@@ -70,7 +70,7 @@ class TrainingConfig(ModelConfig):
         """Input length in WordPieces, None if no flag states it."""
         return None
 
-    def prepare(self, set_by_user: frozenset[str]) -> Self:
+    def complete(self, set_by_user: frozenset[str]) -> Self:
         """Checks the flags of the export, and returns all flags.
 
         A subclass decides the flags that the user left open and that other
