@@ -13,7 +13,7 @@ from options.metadata import Field, find_repeated_options
 class Config:
     """Base class of the flags of a script: options, and groups of options.
 
-    A script whose flags decide each other overrides `prepare`, and a script
+    A script whose flags decide each other overrides `complete`, and a script
     that runs in several processes `locks_outputs`. command_line/cli.py calls
     both.
     """
@@ -54,7 +54,7 @@ class Config:
         """
         return True
 
-    def prepare(self, set_by_user: frozenset[str]) -> Self:
+    def complete(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, completed by what other flags imply.
 
         Runs before the paths are checked and before any file is read.

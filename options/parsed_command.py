@@ -112,8 +112,8 @@ class ParsedCommand(Generic[ConfigT_co]):
         Raises:
             ValueError: flags contradict each other.
         """
-        prepared = self.config.prepare(self.set_by_user)
-        implied = _find_changes(self.config, option_values_of(prepared))
+        completed = self.config.complete(self.set_by_user)
+        implied = _find_changes(self.config, option_values_of(completed))
         return self.decide(implied)
 
 

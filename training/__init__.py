@@ -25,9 +25,10 @@ flags and makes the `StartingPoint`, and the setups in tasks/ open the sets of a
 task. To plan is to decide what to train and record, after the sets were read:
 flows/ makes the `RunPlan`.
 
-What concerns a run as a whole has "run" in its name. Its plan and its end are
-in flows/ (run_plan.py, run_ending.py), its weights in loop/ (run_weights.py),
-and its folder, results and description in run_files/.
+What concerns a run as a whole has "run" in its name. Its plan, its opening and
+its end are in flows/ (run_plan.py, run_opening.py, run_ending.py), its weights
+in loop/ (run_weights.py), and its folder, results and description in
+run_files/.
 
 What trains nothing:
 

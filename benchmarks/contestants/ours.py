@@ -209,7 +209,7 @@ def open_mrpc(workload: timing.Workload, command: str) -> OpenedMrpc:
     start = read_start(parsed)
     task = load_task(start, open_processor(start, table=None))
     run_folder = RunFolder.open(start, task.labels)
-    encoded_sets = write_encoded_sets(task, run_folder.state_folder)
+    encoded_sets = write_encoded_sets(task, start.config.state_folder)
     return OpenedMrpc(start, task, run_folder, encoded_sets)
 
 

@@ -184,7 +184,7 @@ def create_loop_trainer(
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )
-    return GivenBatches(model, config, RunFolder.open(start), step)
+    return GivenBatches(model, start, RunFolder.open(start), step)
 
 
 def batches(

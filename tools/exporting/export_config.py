@@ -41,7 +41,7 @@ class ExportConfig(Config):
         at_least=3,
     )
 
-    def prepare(self, set_by_user: frozenset[str]) -> Self:
+    def complete(self, set_by_user: frozenset[str]) -> Self:
         """Checks the flags of the export, and returns all flags."""
         self.export.check()
         return self

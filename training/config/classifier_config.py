@@ -96,23 +96,23 @@ class ClassifierConfig(DataFileConfig):
         ),
     )
 
-    def prepare(self, set_by_user: frozenset[str]) -> Self:
+    def complete(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, completed for --data_file or --processor.
 
         Raises:
             ValueError: two flags name the processor of the task, or flags
                 contradict each other.
         """
-        prepared = super().prepare(set_by_user)
+        completed = super().complete(set_by_user)
         if not self.classifier.processor:
-            return prepared
+            return completed
         if self.data_file or self.task_name not in (None, "csv"):
             raise ValueError(
                 "set either --processor, or --task_name, or --data_file"
             )
         # The class of --processor is predicted and exported like a user's own
         # tables.
-        return dataclasses.replace(prepared, task_name="csv")
+        return dataclasses.replace(completed, task_name="csv")
 
     def with_data_file_defaults(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags with their defaults with --data_file."""

@@ -238,7 +238,7 @@ class DataFileConfig(FineTuningConfig):
         """Flags that name the data which the command reads."""
         return () if self.data_file else super().required_data_flags
 
-    def prepare(self, set_by_user: frozenset[str]) -> Self:
+    def complete(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, completed for the common job of --data_file.
 
         Raises:
@@ -246,7 +246,7 @@ class DataFileConfig(FineTuningConfig):
                 each other.
         """
         if not self.data_file:
-            return super().prepare(set_by_user)
+            return super().complete(set_by_user)
         if self.fine_tuning.data_dir:
             raise ValueError("set either --data_file or --data_dir, not both")
         completed = self.with_data_file_defaults(set_by_user)

@@ -5,11 +5,15 @@ the model's folder. This module imports no TensorFlow.
 """
 
 import dataclasses
+from pathlib import Path
 from typing import ClassVar, NamedTuple, Self, TypeVar
 
 from model_folders.reading.preset import NetworkOptions
 from options import config_values
+from options.declared_options import options_of
 from options.fields import group
+from options.metadata import Role
+from options.path_kinds import STATE_FOLDER
 from serving.exporting import ExportFlags
 from training.config.model_config import ModelConfig
 from training.config.training_flags import (
@@ -33,7 +37,7 @@ class TrainingConfig(ModelConfig):
     A property is a fact that follows from flags of several groups. A command
     calls the methods in this order:
 
-    1. `prepare` decides flags by other flags, before any file is read.
+    1. `complete` decides flags by other flags, before any file is read.
     2. `describe_missing` and `check`, after the folder of the weights has
        decided flags too.
     """
@@ -66,7 +70,7 @@ class TrainingConfig(ModelConfig):
         """Input length in WordPieces, None if no flag states it."""
         return None
 
-    def prepare(self, set_by_user: frozenset[str]) -> Self:
+    def complete(self, set_by_user: frozenset[str]) -> Self:
         """Checks the flags of the export, and returns all flags.
 
         A subclass decides the flags that the user left open and that other
@@ -107,6 +111,18 @@ class TrainingConfig(ModelConfig):
                 "--init_layers needs --init_checkpoint or --teacher"
             )
 
+    def flag_values_of(self, *roles: Role) -> dict[str, object]:
+        """Returns {flag: value} of the flags with these roles, without paths.
+
+        For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
+        """
+        values = config_values.option_values_of(self)
+        return {
+            flag.name: values[flag.name]
+            for flag in options_of(self, *roles)
+            if flag.kind is None
+        }
+
     @property
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
@@ -125,6 +141,11 @@ class TrainingConfig(ModelConfig):
         if self.distillation.init_layers is not None:
             return self.distillation.teacher
         return None
+
+    @property
+    def state_folder(self) -> Path:
+        """Path of the folder with the records and the events of TensorBoard."""
+        return Path(self.training.output_dir) / STATE_FOLDER
 
     @property
     def network(self) -> NetworkOptions:

@@ -19,7 +19,7 @@ from training.dev_set.set_fingerprints import TRAIN_SET, set_fingerprints_of
 
 # Key of the rule in the settings of model.json. It stays as it is, because the
 # folders of earlier runs contain it.
-RULE_ENTRY: Final = "split"
+DEV_SET_RULE_ENTRY: Final = "split"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,14 +64,15 @@ def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
     Raises:
         ValueError: the entry of model.json is incomplete.
     """
-    entry = preset.training_settings.get(RULE_ENTRY)
+    entry = preset.training_settings.get(DEV_SET_RULE_ENTRY)
     if not entry:
         return None
     names = DevSetRuleEntry.__annotations__
     if missing := [name for name in names if name not in entry]:
         file = os.path.join(preset.path, MODEL_JSON_FILE)
         raise ValueError(
-            f"{file}: `{RULE_ENTRY}` lacks `{missing[0]}`; copy the file again"
+            f"{file}: `{DEV_SET_RULE_ENTRY}` lacks `{missing[0]}`; copy the "
+            "file again"
         )
     return DevSetRule(
         version=int(entry["rule"]),
@@ -81,22 +82,22 @@ def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
     )
 
 
-class RuleChoice(NamedTuple):
+class DevSetRuleChoice(NamedTuple):
     """A rule, and why not to trust the scores on its dev set.
 
     Attributes:
-        rule: the rule that takes the dev set from the rows.
+        dev_set_rule: the rule that takes the dev set from the rows.
         doubt: why the weights may have been trained on rows of the dev set, ""
             if they were trained on none of its rows.
     """
 
-    rule: DevSetRule
+    dev_set_rule: DevSetRule
     doubt: str
 
 
 def choose_dev_set_rule(
     preset: Preset | None, config: DataFileConfig, key: tuple[str, ...]
-) -> RuleChoice:
+) -> DevSetRuleChoice:
     """Chooses which rows of --data_file are the dev set.
 
     Args:
@@ -108,7 +109,7 @@ def choose_dev_set_rule(
     doubt = ""
     if preset and (overlap := _find_overlap(preset, config, key)):
         clean_fraction, doubt = overlap
-    return RuleChoice(
+    return DevSetRuleChoice(
         DevSetRule(RULE_VERSION, fraction, key, clean_fraction), doubt
     )
 
@@ -123,20 +124,20 @@ def warn_of_doubt(doubt: str) -> None:
         )
 
 
-def find_rule_to_record(
-    rule: DevSetRule | None, preset: Preset | None
+def find_dev_set_rule_to_record(
+    dev_set_rule: DevSetRule | None, preset: Preset | None
 ) -> DevSetRule | None:
     """Returns the rule for model.json, None if no run used a rule.
 
     A run on sets of --data_dir records the rule of the run that it starts from.
 
     Args:
-        rule: rule of the command, None without --data_file.
+        dev_set_rule: rule of the command, None without --data_file.
         preset: Preset of the weights, None for random weights.
     """
-    if rule is None and preset:
+    if dev_set_rule is None and preset:
         return dev_set_rule_of(preset)
-    return rule
+    return dev_set_rule
 
 
 class _Overlap(NamedTuple):

@@ -84,7 +84,7 @@ class DevSetFinding(NamedTuple):
 def compare_dev_set(
     config: FineTuningConfig,
     preset: Preset | None,
-    rule: DevSetRule | None,
+    dev_set_rule: DevSetRule | None,
     set_fingerprints: SetFingerprints,
 ) -> DevSetFinding:
     """Compares the dev set of a command with the sets of its weights.
@@ -95,16 +95,19 @@ def compare_dev_set(
     Args:
         config: says whether --data_file is split, and whether to train.
         preset: Preset of the weights, None for random weights.
-        rule: rule of the command, None without --data_file.
+        dev_set_rule: rule of the command, None without --data_file.
         set_fingerprints: the sets of the command, for model.json.
     """
-    dev_set = set_fingerprints.get(DEV_SET)
-    if not config.can_split_file or preset is None or dev_set is None:
+    dev_fingerprint = set_fingerprints.get(DEV_SET)
+    if not config.can_split_file or preset is None or dev_fingerprint is None:
         return DevSetFinding(DevSetCase.EXPECTED)
     case = _find_case(
-        preset, dev_set, rule, is_training=config.training.do_train
+        preset,
+        dev_fingerprint,
+        dev_set_rule,
+        is_training=config.training.do_train,
     )
-    return DevSetFinding(case, _describe_case(case, preset, dev_set))
+    return DevSetFinding(case, _describe_case(case, preset, dev_fingerprint))
 
 
 def report_finding(finding: DevSetFinding) -> None:
@@ -125,17 +128,17 @@ def report_finding(finding: DevSetFinding) -> None:
 
 def _find_case(
     preset: Preset,
-    dev_set: SetFingerprint,
-    rule: DevSetRule | None,
+    dev_fingerprint: SetFingerprint,
+    dev_set_rule: DevSetRule | None,
     *,
     is_training: bool,
 ) -> DevSetCase:
     """Returns the case of a dev set, as `compare_dev_set`."""
-    is_train_file = _is_train_file(preset, dev_set, rule)
+    is_train_file = _is_train_file(preset, dev_fingerprint, dev_set_rule)
     if not preset.is_own_run:
         if not is_train_file:
             return DevSetCase.EXPECTED
-        if rule and rule.is_doubtful:
+        if dev_set_rule and dev_set_rule.is_doubtful:
             return DevSetCase.DOUBTED_BY_RULE
         return DevSetCase.SEEN_BY_OTHER_WEIGHTS
     if is_training:
@@ -143,44 +146,52 @@ def _find_case(
         return DevSetCase.EXPECTED
     if is_train_file:
         return DevSetCase.SEEN_BY_RUN
-    dev_set_of_run = set_fingerprints_of(preset).get(DEV_SET)
-    if rule:
-        is_same_rule = rule == dev_set_rule_of(preset)
-        if is_same_rule and dev_set.has_rows_of(dev_set_of_run):
+    dev_fingerprint_of_run = set_fingerprints_of(preset).get(DEV_SET)
+    if dev_set_rule:
+        is_same_rule = dev_set_rule == dev_set_rule_of(preset)
+        if is_same_rule and dev_fingerprint.has_rows_of(dev_fingerprint_of_run):
             return DevSetCase.EXPECTED
         return DevSetCase.OTHER_ROWS
-    if dev_set_of_run and dev_set.checksum != dev_set_of_run.checksum:
+    if (
+        dev_fingerprint_of_run
+        and dev_fingerprint.checksum != dev_fingerprint_of_run.checksum
+    ):
         return DevSetCase.OTHER_FILE
     return DevSetCase.EXPECTED
 
 
 def _is_train_file(
-    preset: Preset, dev_set: SetFingerprint, rule: DevSetRule | None
+    preset: Preset,
+    dev_fingerprint: SetFingerprint,
+    dev_set_rule: DevSetRule | None,
 ) -> bool:
     """Returns whether weights were trained on the file of a dev set."""
-    if rule and has_data_file(preset):
+    if dev_set_rule and has_data_file(preset):
         # The run and the command both cut the file into a train set and a dev
         # set. `choose_dev_set_rule` has compared how they did it.
         return False
-    train_set = set_fingerprints_of(preset).get(TRAIN_SET)
-    return train_set is not None and dev_set.checksum == train_set.checksum
+    train_fingerprint = set_fingerprints_of(preset).get(TRAIN_SET)
+    return (
+        train_fingerprint is not None
+        and dev_fingerprint.checksum == train_fingerprint.checksum
+    )
 
 
 def _describe_case(
-    case: DevSetCase, preset: Preset, dev_set: SetFingerprint
+    case: DevSetCase, preset: Preset, dev_fingerprint: SetFingerprint
 ) -> str:
     """Returns what to tell the user about a case, "" if nothing."""
     match case:
         case DevSetCase.EXPECTED | DevSetCase.DOUBTED_BY_RULE:
             return ""
         case DevSetCase.SEEN_BY_OTHER_WEIGHTS:
-            train_file = _describe_train_file(preset, dev_set)
+            train_file = _describe_train_file(preset, dev_fingerprint)
             return f"{train_file}. Do not trust its scores."
         case DevSetCase.SEEN_BY_RUN:
             return (
-                f"{_describe_train_file(preset, dev_set)}. Nothing is scored. "
-                "To answer other rows, use predict.py; to train on them, set "
-                "another --output_dir"
+                f"{_describe_train_file(preset, dev_fingerprint)}. Nothing is "
+                "scored. To answer other rows, use predict.py; to train on "
+                "them, set another --output_dir"
             )
         case DevSetCase.OTHER_ROWS:
             return (
@@ -192,19 +203,21 @@ def _describe_case(
         case DevSetCase.OTHER_FILE:
             file_of_run = set_fingerprints_of(preset)[DEV_SET].file
             return (
-                f"{dev_set.file} is not the dev set of {preset.source}, which "
-                f"was of {file_of_run}. The scores, the card and the report of "
-                "the run are replaced."
+                f"{dev_fingerprint.file} is not the dev set of "
+                f"{preset.source}, which was of {file_of_run}. The scores, the "
+                "card and the report of the run are replaced."
             )
 
 
-def _describe_train_file(preset: Preset, dev_set: SetFingerprint) -> str:
+def _describe_train_file(
+    preset: Preset, dev_fingerprint: SetFingerprint
+) -> str:
     """Describes that weights were trained on the file of the dev set."""
-    train_set = set_fingerprints_of(preset)[TRAIN_SET]
+    train_fingerprint = set_fingerprints_of(preset)[TRAIN_SET]
     return (
-        f"{dev_set.file}: {preset.source} was trained on this file "
-        f"({train_set.num_rows} rows of {train_set.file}), so the dev set "
-        "contains rows of the train set"
+        f"{dev_fingerprint.file}: {preset.source} was trained on this file "
+        f"({train_fingerprint.num_rows} rows of {train_fingerprint.file}), so "
+        "the dev set contains rows of the train set"
     )
 
 
@@ -247,14 +260,14 @@ def _describe_difference(
     preset: Preset, set_fingerprints: SetFingerprints, *, has_table: bool
 ) -> str:
     """Describes how the train set of a command differs from that of its run."""
-    train_set = set_fingerprints[TRAIN_SET]
+    train_fingerprint = set_fingerprints[TRAIN_SET]
     sets_of_run = set_fingerprints_of(preset)
-    former = sets_of_run.get(TRAIN_SET, train_set)
+    former = sets_of_run.get(TRAIN_SET, train_fingerprint)
     num_rows = _count_file_rows(
-        set_fingerprints, train_set, has_table=has_table
+        set_fingerprints, train_fingerprint, has_table=has_table
     )
     num_former_rows = _count_file_rows(sets_of_run, former, has_table=has_table)
-    file = train_set.file
+    file = train_fingerprint.file
     if file != former.file:
         return (
             f"{preset.weights_path} was trained on {former.file}, "
@@ -264,14 +277,14 @@ def _describe_difference(
         return (
             f"{file} has changed: {num_former_rows} rows then, {num_rows} now"
         )
-    if train_set.checksum != former.checksum:
+    if train_fingerprint.checksum != former.checksum:
         return f"{file} has changed, although it has {num_rows} rows as then"
     return f"{file} is read in another way than by this run"
 
 
 def _count_file_rows(
     set_fingerprints: SetFingerprints,
-    train_set: SetFingerprint,
+    train_fingerprint: SetFingerprint,
     *,
     has_table: bool,
 ) -> int:
@@ -280,5 +293,5 @@ def _count_file_rows(
     With --data_file (`has_table`), the file also contains the dev set.
     """
     if has_table and DEV_SET in set_fingerprints:
-        return train_set.num_rows + set_fingerprints[DEV_SET].num_rows
-    return train_set.num_rows
+        return train_fingerprint.num_rows + set_fingerprints[DEV_SET].num_rows
+    return train_fingerprint.num_rows

@@ -8,7 +8,8 @@ Fine-tuning a `Task` (training/task.py):
     fine_tuning_plan.py: `plan_fine_tuning`: the steps, and what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
     eval_loss.py: `LossAccumulator`: the loss of a dev set
-    fine_tuning_export.py: exports the model, and scores the export
+    fine_tuning_export.py: exports the model, and compares its scores
+    export_evaluation.py: scores each format of the export
 
 Pretraining on the records of create_pretraining_data.py:
 
@@ -21,7 +22,8 @@ The steps of both flows, in their order:
 
     teacher.py: loads the teacher
     run_plan.py: `RunPlan`: what a command will train and record
-    trainer_creation.py: the model and the Trainer that the plan says
+    run_opening.py: `open_run`: the run that the plan says, with its weights
+    trainer_creation.py: creates its model and its Trainer
     run_ending.py: stores, exports and logs what was trained
 
 The dev set of a fine-tuning is checked by training/dev_set/.

@@ -20,16 +20,10 @@ from training.flows import run_ending
 from training.flows.encoded_sets import fingerprint_sets, write_encoded_sets
 from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning_export import export_model
-from training.flows.fine_tuning_plan import (
-    compute_dev_set_checksum,
-    plan_fine_tuning,
-)
+from training.flows.fine_tuning_plan import plan_fine_tuning
+from training.flows.run_opening import open_run
 from training.flows.task_checks import check_task
 from training.flows.teacher import load_teacher
-from training.flows.trainer_creation import (
-    create_trainer,
-    set_seed_and_precision,
-)
 from training.loop import devices
 from training.preparation.start_checks import check_start
 from training.run_files.run_folder import RunFolder
@@ -61,23 +55,20 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         label_alternatives=task.label_alternatives,
         output_mode=task.settings.get("output_mode"),
     )
-    run_folder = RunFolder.open(start, task.labels)
-    encoded_sets = write_encoded_sets(task, run_folder.state_folder)
+    encoded_sets = write_encoded_sets(task, config.state_folder)
     set_fingerprints = fingerprint_sets(config, encoded_sets)
     finding = compare_dev_set(
         config, start.preset, start.dev_set_rule, set_fingerprints
     )
     report_finding(finding)
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
-    run_folder.history.dev_set_checksum = compute_dev_set_checksum(
-        task, encoded_sets
-    )
-    set_seed_and_precision(config)
-    trainer = create_trainer(
-        start, run_folder, plan, strategy=strategy, teacher=teacher
-    )
-    trainer.run_weights.restore_or_load(
-        task.label_alternatives, prefers_best=config.loads_best
+    trainer = open_run(
+        start,
+        plan,
+        strategy=strategy,
+        teacher=teacher,
+        label_alternatives=task.label_alternatives,
+        prefers_best=config.loads_best,
     )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]

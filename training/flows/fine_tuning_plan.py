@@ -10,7 +10,10 @@ import zlib
 from model_folders.model_json_types import TrainingSettings
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_config import NumSteps
-from training.dev_set.rules import RULE_ENTRY, find_rule_to_record
+from training.dev_set.rules import (
+    DEV_SET_RULE_ENTRY,
+    find_dev_set_rule_to_record,
+)
 from training.dev_set.set_checks import check_train_set
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.flows.encoded_sets import select_sets
@@ -58,6 +61,8 @@ def plan_fine_tuning(
         loss=task.loss,
         num_steps=num_steps,
         training_settings=training_settings,
+        labels=task.labels,
+        dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
     )
 
 
@@ -87,8 +92,9 @@ def collect_fine_tuning_settings(
         **task.settings,
         SETS_ENTRY: [*set_fingerprints.values()],
     }
-    if rule := find_rule_to_record(start.dev_set_rule, start.preset):
-        settings[RULE_ENTRY] = rule.to_entry()
+    dev_set_rule = find_dev_set_rule_to_record(start.dev_set_rule, start.preset)
+    if dev_set_rule:
+        settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
     settings["train_records"] = fingerprints.fingerprint_files(
         train_set.records.files
     )
@@ -133,13 +139,13 @@ def _compute_num_steps(
     return task.config.num_steps(train_set.num_records)
 
 
-def compute_dev_set_checksum(
+def compute_dev_sets_checksum(
     task: AnyTask, encoded_sets: AnyEncodedSets
 ) -> int:
     """Returns a checksum of what scores depend on besides the weights.
 
-    Returns 0 without a dev set. Evaluations with different checksums are not
-    comparable.
+    Returns 0 if the command evaluates no set. Evaluations with different
+    checksums are not comparable.
 
     Raises:
         OSError: a file with the right answers cannot be read.

@@ -23,26 +23,19 @@ from training.flows.pretraining_evaluation import (
     PretrainingEvaluator,
     warn_of_no_progress,
 )
-from training.flows.pretraining_plan import (
-    compute_dev_set_checksum,
-    plan_pretraining,
-)
+from training.flows.pretraining_plan import plan_pretraining
 from training.flows.pretraining_records import (
     find_all_records,
     fingerprint_dev_set,
 )
+from training.flows.run_opening import open_run
 from training.flows.teacher import load_teacher
-from training.flows.trainer_creation import (
-    create_trainer,
-    set_seed_and_precision,
-)
 from training.loop import devices
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
 from training.preparation.start_checks import check_start
 from training.preparation.starting_point import StartingPoint
-from training.run_files.run_folder import RunFolder
 
 
 def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
@@ -60,19 +53,11 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     check_start(start)
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
-    run_folder = RunFolder.open(start)
     records = find_all_records(start)
-    dev_set = fingerprint_dev_set(config, records)
-    plan = plan_pretraining(start, records.train, dev_set)
-    run_folder.history.dev_set_checksum = compute_dev_set_checksum(
-        config, dev_set
-    )
-    set_seed_and_precision(config)
-    trainer = create_trainer(
-        start, run_folder, plan, strategy=strategy, teacher=teacher
-    )
-    trainer.run_weights.restore_or_load()
-    evaluator = PretrainingEvaluator(config, records.eval, trainer)
+    dev_set_fingerprints = fingerprint_dev_set(config, records)
+    plan = plan_pretraining(start, records.train, dev_set_fingerprints)
+    trainer = open_run(start, plan, strategy=strategy, teacher=teacher)
+    evaluator = PretrainingEvaluator(config, records.dev, trainer)
     scores: Scores = {}
     with record_checks.named_record_errors(records):
         if plan.num_steps:
@@ -80,7 +65,9 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
         if config.training.do_eval:
             logging.info("Evaluating %s", trainer.run_weights.describe())
             scores = evaluator.evaluate()
-            run_folder.write_evaluation(trainer.run_weights.global_step, scores)
+            trainer.run_folder.write_evaluation(
+                trainer.run_weights.global_step, scores
+            )
     _end_pretraining(
         start, trainer, evaluator, scores=scores, begin_time=begin_time
     )

@@ -30,14 +30,14 @@ _RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 def plan_pretraining(
     start: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
-    dev_set: list[Fingerprint],
+    dev_set_fingerprints: list[Fingerprint],
 ) -> RunPlan:
     """Checks what a resumed run goes on with, and plans the run.
 
     Args:
         start: the flags, the network and the tokenizer to record.
         records: the records to train on, whose files are fingerprinted.
-        dev_set: result of `fingerprint_dev_set`.
+        dev_set_fingerprints: result of `fingerprint_dev_set`.
 
     Raises:
         ValueError: a record is damaged. Or the run in --output_dir began with
@@ -49,7 +49,9 @@ def plan_pretraining(
     # Without training, those of the weights' training.
     training_settings = start.training_settings
     if config.training.do_train:
-        settings = collect_pretraining_settings(start, records, dev_set)
+        settings = collect_pretraining_settings(
+            start, records, dev_set_fingerprints
+        )
         _check_resumed_pretraining(start, settings)
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,
@@ -65,13 +67,16 @@ def plan_pretraining(
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=num_steps,
         training_settings=training_settings,
+        dev_set_checksum=compute_dev_records_checksum(
+            config, dev_set_fingerprints
+        ),
     )
 
 
 def collect_pretraining_settings(
     start: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
-    dev_set: list[Fingerprint],
+    dev_set_fingerprints: list[Fingerprint],
 ) -> TrainingSettings:
     """Collects the settings of the training besides the flags, for model.json.
 
@@ -80,7 +85,7 @@ def collect_pretraining_settings(
     Args:
         start: StartingPoint of the command.
         records: the records to train on.
-        dev_set: result of `fingerprint_dev_set`.
+        dev_set_fingerprints: result of `fingerprint_dev_set`.
 
     Raises:
         ValueError: a record is damaged.
@@ -91,7 +96,7 @@ def collect_pretraining_settings(
         records.files
     )
     if start.config.keeps_best:
-        settings["eval_input_file"] = dev_set
+        settings["eval_input_file"] = dev_set_fingerprints
     return settings
 
 
@@ -141,8 +146,8 @@ def _check_same_records(
         )
 
 
-def compute_dev_set_checksum(
-    config: PretrainingConfig, dev_set: Sequence[Fingerprint]
+def compute_dev_records_checksum(
+    config: PretrainingConfig, dev_set_fingerprints: Sequence[Fingerprint]
 ) -> int:
     """Returns a checksum of the records that evaluations read.
 
@@ -151,10 +156,10 @@ def compute_dev_set_checksum(
 
     Args:
         config: tells how many batches are read, and of what size.
-        dev_set: result of `fingerprint_dev_set`.
+        dev_set_fingerprints: result of `fingerprint_dev_set`.
     """
     scored = [
         config.pretraining.max_eval_steps * config.pretraining.eval_batch_size,
-        *dev_set,
+        *dev_set_fingerprints,
     ]
     return zlib.crc32(json.dumps(scored).encode())

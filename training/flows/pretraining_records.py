@@ -22,12 +22,12 @@ class PretrainingRecords(NamedTuple):
 
     Attributes:
         train: the records to train on, of --input_file.
-        eval: the records to evaluate on, of --eval_input_file. Without this
+        dev: the records to evaluate on, of --eval_input_file. Without this
             flag, the records of --input_file.
     """
 
     train: record_datasets.Records
-    eval: record_datasets.Records
+    dev: record_datasets.Records
 
 
 def find_all_records(
@@ -135,4 +135,4 @@ def fingerprint_dev_set(
     """Reads and identifies the records of --eval_input_file, [] without it."""
     if not config.pretraining.eval_input_file:
         return []
-    return record_inspection.fingerprint_records(records.eval.files)
+    return record_inspection.fingerprint_records(records.dev.files)

@@ -35,7 +35,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     model.json, and labels.txt if the model's outputs are labels.
     """
     run_folder = trainer.run_folder
-    tokenizer = run_folder.tokenizer
+    tokenizer = trainer.start.tokenizer
     contents = copies.create_model_json_of_copy(
         trainer.run_weights.preset,
         kinds.model_class_of(trainer.model),

@@ -1,10 +1,11 @@
 """Defines the plan of a command, which its flow makes before the model exists.
 
-fine_tuning_plan.py and pretraining_plan.py make it, and trainer_creation.py
-creates what it says.
+fine_tuning_plan.py and pretraining_plan.py make it, and run_opening.py opens
+the run that it says.
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 import modeling
@@ -44,9 +45,15 @@ class RunPlan:
         num_steps: numbers of the steps, None without training.
         training_settings: result of `resuming.create_training_settings`, {}
             to record none.
+        labels: names of the model's outputs, in order. None = write no
+            labels.txt.
+        dev_set_checksum: checksum of the dev set that the command evaluates, 0
+            without one. The history records it with each evaluation.
     """
 
     create_model: CreateModel
     loss: AnyLoss
     num_steps: NumSteps | None
     training_settings: TrainingSettings
+    labels: Sequence[str] | None = None
+    dev_set_checksum: int = 0

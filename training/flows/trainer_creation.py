@@ -1,7 +1,6 @@
 """Creates the model and the Trainer of a run by its `RunPlan`.
 
-`RunWeights.restore_or_load` then loads the weights, and `Trainer.fit` trains
-them. run_ending.py has the steps after the training.
+run_opening.py calls this module, and loads the weights.
 """
 
 import functools
@@ -92,7 +91,7 @@ def create_trainer(
     _check_can_export(config, model)
     return Trainer(
         model,
-        config,
+        start,
         run_folder,
         train_step,
         training_settings=plan.training_settings,

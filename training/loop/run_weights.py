@@ -11,6 +11,7 @@ from modeling.checkpoints.checkpoint import check_loaded
 from training.config.training_config import TrainingConfig
 from training.loop.checkpointer import Checkpointer, link_checkpoint
 from training.loop.train_step import TrainStep
+from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
 
 
@@ -23,7 +24,8 @@ class RunWeights:
 
     Args:
         model: the task's model, already built.
-        config: where the weights start from, and how many checkpoints stay.
+        start: what the run starts from. Its flags say how many checkpoints
+            stay.
         run_folder: folder of the run.
         train_step: the training step of the model, whose optimizer is saved
             too. None if the model only predicts.
@@ -39,13 +41,14 @@ class RunWeights:
     def __init__(
         self,
         model: AnyTaskModel,
-        config: TrainingConfig,
+        start: StartingPoint[TrainingConfig],
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
     ) -> None:
         self.global_step = 0
         self.is_best_step = False
-        self.preset = run_folder.initial_preset
+        self.preset = start.preset
+        config = start.config
         self._model = model
         self._config = config
         self._run_folder = run_folder

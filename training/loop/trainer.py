@@ -25,6 +25,7 @@ from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
+from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
@@ -39,7 +40,7 @@ class Trainer:
 
     Args:
         model: the task's model, already built. Its weights are saved.
-        config: the batch size, the seed and the devices.
+        start: what the run starts from, with the flags.
         run_folder: folder of the run.
         train_step: the training step of the model. None if the model only
             predicts.
@@ -47,6 +48,7 @@ class Trainer:
             model.json.
 
     Attributes:
+        config: the flags, which state the batch size, the seed and the devices.
         predictor: runs the model on batches.
         run_weights: the weights of the run, with the step that they are of.
 
@@ -56,22 +58,23 @@ class Trainer:
     def __init__(
         self,
         model: AnyTaskModel,
-        config: TrainingConfig,
+        start: StartingPoint[TrainingConfig],
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
         *,
         training_settings: TrainingSettings | None = None,
     ) -> None:
         self.model = model
-        self.config = config
+        self.start = start
+        self.config = start.config
         self.run_folder = run_folder
         self.train_step = train_step
         # Any, because only a task knows what its model returns.
         self.predictor: BatchPredictor[Any] = BatchPredictor(
-            model, jit_compile=config.devices.jit_compile
+            model, jit_compile=self.config.devices.jit_compile
         )
         self._training_settings = training_settings
-        self.run_weights = RunWeights(model, config, run_folder, train_step)
+        self.run_weights = RunWeights(model, start, run_folder, train_step)
 
     def fit(
         self,

@@ -3,7 +3,7 @@
 The first of these that knows a flag decides its value:
 
     1. the user, on the command line
-    2. --data_file or --processor, which imply other flags (`Config.prepare`)
+    2. --data_file or --processor, which imply other flags (`Config.complete`)
     3. the header of --data_file (`decide_columns` in
        training/tasks/classifier_setup.py), or the records of pretraining
        (`decide_by_records` in pretraining_decisions.py)
@@ -27,6 +27,6 @@ starting_point.py and the flows call the last one:
         apart, because only modules that are named after pretraining may import
         data/pretraining/
     start_checks.py: checks the weights, the lengths and the outputs
-    resuming.py: what model.json records of a command, and the comparison of a
-        command with the one that began the run
+    resuming.py: compares a command with the settings that the run it resumes
+        began with
 """

@@ -50,7 +50,7 @@ def decide_by_data_file(
         key = tuple(file_sets.key_names)
         choice = choose_dev_set_rule(start.preset, start.config, key)
         warn_of_doubt(choice.doubt)
-        start = dataclasses.replace(start, dev_set_rule=choice.rule)
+        start = dataclasses.replace(start, dev_set_rule=choice.dev_set_rule)
     config = start.config
     if not (may_set_flags and config.data_file and config.training.do_train):
         return start

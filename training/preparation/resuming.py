@@ -1,29 +1,23 @@
-"""Selects what model.json records of a command, and compares a resume with it.
+"""Compares a command with the settings that the run it resumes began with.
 
-A run resumes only with the settings that it began with. This module imports no
-TensorFlow.
+`create_training_settings` creates these settings, which model.json records.
+This module imports no TensorFlow.
 """
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import TrainingSettings
-from model_folders.reading import hub, settings_check
+from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
-from options import config_values
-from options.config import Config
 from options.declared_options import options_of
 from options.metadata import Role
-from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
-from training.dev_set.rules import RULE_ENTRY
+from training.dev_set.rules import DEV_SET_RULE_ENTRY
 from training.dev_set.set_fingerprints import SETS_ENTRY
 
-# Flags that name machines or accounts, which model.json must not contain.
-_ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 
@@ -56,50 +50,10 @@ def _with_flags(
     """Returns settings as model.json stores them, with lists for tuples."""
     values = {
         **settings,
-        "flags": select_flag_values(config, *_COMPARED_ROLES),
+        "flags": config.flag_values_of(*_COMPARED_ROLES),
     }
     stored: TrainingSettings = json.loads(json.dumps(values))
     return stored
-
-
-def select_flag_values(
-    config: TrainingConfig, *roles: Role
-) -> dict[str, object]:
-    """Returns {flag: value} of the flags with these roles, without paths.
-
-    For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
-    """
-    values = config_values.option_values_of(config)
-    return {
-        flag.name: values[flag.name]
-        for flag in options_of(config, *roles)
-        if flag.kind is None
-    }
-
-
-def anonymize_command(
-    parsed: ParsedCommand[Config],
-) -> dict[str, object]:
-    """Returns {flag that the user set: value} for model.json.
-
-    Paths lose their folders, and flags that name machines are left out.
-
-    A model of the hub keeps its name, and gets the commit that was downloaded.
-    """
-    command = {
-        name: value
-        for name, value in parsed.typed_values.items()
-        if name not in _ADDRESS_FLAGS
-    }
-    values = config_values.option_values_of(parsed.config)
-    for flag in options_of(parsed.config, *Role):
-        if flag.kind is None or flag.name not in command:
-            continue
-        source = hub.hub_path_of(str(values[flag.name] or ""))
-        paths = str(command[flag.name]).split(",")
-        names = [os.path.basename(path.rstrip("/")) for path in paths]
-        command[flag.name] = source or ",".join(names)
-    return command
 
 
 def check_resumed(
@@ -164,7 +118,7 @@ def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
     # The sets are recorded for the card and for later runs. The rule of the dev
     # set follows from flags, which are compared, and from the first weights.
-    names = settings.keys() - {SETS_ENTRY, "flags", RULE_ENTRY}
+    names = settings.keys() - {SETS_ENTRY, "flags", DEV_SET_RULE_ENTRY}
     return values | {name: settings[name] for name in names}
 
 

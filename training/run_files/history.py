@@ -36,11 +36,11 @@ class History:
         file: path of the file.
         events: folder of the files for TensorBoard.
         lines: lines of the file, which `read` reads.
+        dev_set_checksum: checksum of the dev set that the command evaluates, 0
+            without one. Evaluations with other checksums are not comparable.
 
     Attributes:
-        dev_set_checksum: checksum of the dev set that the command evaluates. A
-            flow sets it after it has read the set. It is 0 without a dev set.
-            Evaluations with other checksums are not comparable.
+        dev_set_checksum: the checksum of the argument.
     """
 
     def __init__(
@@ -49,8 +49,10 @@ class History:
         file: Path,
         events: Path,
         lines: Sequence[HistoryLine],
+        *,
+        dev_set_checksum: int = 0,
     ) -> None:
-        self.dev_set_checksum = 0
+        self.dev_set_checksum = dev_set_checksum
         self._config = config
         self._path = file
         self._event_writer = EventWriter(events)
@@ -62,16 +64,26 @@ class History:
         self.restore(self.last_checkpoint_step)
 
     @classmethod
-    def read(cls, config: TrainingConfig, file: Path, events: Path) -> Self:
+    def read(
+        cls,
+        config: TrainingConfig,
+        file: Path,
+        events: Path,
+        *,
+        dev_set_checksum: int = 0,
+    ) -> Self:
         """Reads the history of a run, which is empty without a file.
 
         Args:
             config: flags of the run.
             file: path of the file to read, and to write later.
             events: folder of the files for TensorBoard.
+            dev_set_checksum: checksum of the dev set, see `History`.
         """
         lines = read_history(file) if file.exists() else []
-        return cls(config, file, events, lines)
+        return cls(
+            config, file, events, lines, dev_set_checksum=dev_set_checksum
+        )
 
     @property
     def hours(self) -> float:

@@ -3,6 +3,7 @@
 This module imports no TensorFlow.
 """
 
+import os
 import platform
 import re
 from collections.abc import Mapping, Sequence
@@ -22,17 +23,21 @@ from model_folders.model_json_types import (
     ModelJson,
     TrainingSettings,
 )
+from model_folders.reading import hub
 from model_folders.tokenizer_files import create_vocab_files
+from options import config_values
+from options.config import Config
+from options.declared_options import options_of
 from options.metadata import Role
+from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
-from training.preparation.resuming import (
-    anonymize_command,
-    select_flag_values,
-)
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
+
+# Flags that name machines or accounts, which model.json must not contain.
+_ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
 def create_model_json(
@@ -47,7 +52,7 @@ def create_model_json(
         model: its class is the name of the task.
         settings: result of `resuming.create_training_settings`.
     """
-    head_settings = select_flag_values(start.config, Role.HEAD, Role.DECODING)
+    head_settings = start.config.flag_values_of(Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
     chosen: Mapping[str, object] = settings
     head_settings |= {
@@ -62,7 +67,7 @@ def create_model_json(
         ),
         model_json.PROVENANCE: {
             "script": start.parsed.script,
-            "command": anonymize_command(start.parsed),
+            "command": _anonymize_command(start.parsed),
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),
@@ -71,6 +76,31 @@ def create_model_json(
             },
         },
     }
+
+
+def _anonymize_command(
+    parsed: ParsedCommand[Config],
+) -> dict[str, object]:
+    """Returns {flag that the user set: value} for model.json.
+
+    Paths lose their folders, and flags that name machines are left out.
+
+    A model of the hub keeps its name, and gets the commit that was downloaded.
+    """
+    command = {
+        name: value
+        for name, value in parsed.typed_values.items()
+        if name not in _ADDRESS_FLAGS
+    }
+    values = config_values.option_values_of(parsed.config)
+    for flag in options_of(parsed.config, *Role):
+        if flag.kind is None or flag.name not in command:
+            continue
+        source = hub.hub_path_of(str(values[flag.name] or ""))
+        paths = str(command[flag.name]).split(",")
+        names = [os.path.basename(path.rstrip("/")) for path in paths]
+        command[flag.name] = source or ",".join(names)
+    return command
 
 
 def create_listed_files(

@@ -18,7 +18,6 @@ from model_folders.model_json_types import (
 )
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
-from options.path_kinds import STATE_FOLDER
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
 from training.run_files import history_lines, run_description
@@ -42,14 +41,9 @@ class RunFolder:
     Attributes:
         path: path of the folder.
         best_folder: path of the folder with the best step's weights.
-        state_folder: path of the folder with the records and with the events of
-            TensorBoard.
         labels: names of the model's outputs, in order, or None.
-        tokenizer: tokenizer of the texts, None without --vocab_file.
         history: metrics, steps and hours of the run.
         best_step: the step of the run with the best scores.
-        initial_preset: Preset of the weights that the command starts from, None
-            if they are random.
         results: the files of the scores, reports and predictions.
     """
 
@@ -61,10 +55,7 @@ class RunFolder:
     ) -> None:
         self.path = Path(start.config.training.output_dir)
         self.best_folder = self.path / BEST_FOLDER
-        self.state_folder = self.path / STATE_FOLDER
         self.labels = labels
-        self.tokenizer = start.tokenizer
-        self.initial_preset = start.preset
         self.results = RunResults(self.path, is_chief=start.config.is_chief)
         self.history = run_history
         self.best_step = BestStep(
@@ -77,6 +68,8 @@ class RunFolder:
         cls,
         start: StartingPoint[TrainingConfig],
         labels: Sequence[str] | None = None,
+        *,
+        dev_set_checksum: int = 0,
     ) -> Self:
         """Opens the folder of a new or an earlier run, and reads its history.
 
@@ -84,10 +77,19 @@ class RunFolder:
             start: what the run starts from.
             labels: names of the model's outputs, in order. None = write no
                 labels.txt.
+            dev_set_checksum: checksum of the dev set that the command
+                evaluates, 0 without one.
+
+        Raises:
+            ValueError: a line of the history is malformed.
+            OSError: the history cannot be read.
         """
-        path = Path(start.config.training.output_dir)
+        config = start.config
         run_history = History.read(
-            start.config, path / history_lines.HISTORY_FILE, path / STATE_FOLDER
+            config,
+            Path(config.training.output_dir) / history_lines.HISTORY_FILE,
+            config.state_folder,
+            dev_set_checksum=dev_set_checksum,
         )
         return cls(start, labels, run_history)
 
@@ -120,7 +122,7 @@ class RunFolder:
             OSError: a file cannot be written.
         """
         files = run_description.create_listed_files(
-            model, self.tokenizer, self.labels
+            model, self._start.tokenizer, self.labels
         )
         description = run_description.create_model_json(
             self._start, model, settings
@@ -185,12 +187,12 @@ class RunFolder:
             return  # The folder contains the results of other weights.
         if path.exists() and not model_card.is_own_card(path):
             return
-        casing = self.tokenizer.do_lower_case if self.tokenizer else None
+        tokenizer = self._start.tokenizer
         card = model_card.Card(
             kind=model_card.RUN,
             model_json=self._fixed_model_json or read_model_json(self.path),
             labels=self.labels,
-            do_lower_case=casing,
+            do_lower_case=tokenizer.do_lower_case if tokenizer else None,
             results=self.results.dev_scores,
             files=model_card.file_sizes(self.path) if is_finished else {},
             export=export,

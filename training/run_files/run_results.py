@@ -68,11 +68,22 @@ class RunResults:
         log_scores(scores)
         self._write(f"test_eval_results{suffix}.txt", scores)
 
-    def write_export_scores(self, scores: Mapping[str, float]) -> None:
+    def write_export_scores(
+        self, scores_of_format: Mapping[str, Mapping[str, float]]
+    ) -> None:
         """Writes the scores of the exported files on the dev set.
 
-        Does not log them, because the table would only repeat the model's.
+        In the file, the name of a score begins with its format. Does not log
+        the scores, because the table would only repeat the model's.
+
+        Args:
+            scores_of_format: {format: {name: score}}.
         """
+        scores = {
+            f"{format_name}_{name}": score
+            for format_name, format_scores in scores_of_format.items()
+            for name, score in format_scores.items()
+        }
         self._write(EXPORT_RESULTS, scores)
 
     def _write(self, name: str, scores: Mapping[str, float]) -> None:

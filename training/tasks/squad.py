@@ -1,5 +1,6 @@
 """Answers questions about passages, for run_squad.py."""
 
+import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Unpack
@@ -75,6 +76,21 @@ class SquadTask(
             self.config.windows, self.config.decoding
         )
 
+    @functools.cached_property
+    def gold_answers(self) -> answer_scoring.GoldAnswers:
+        """The right answers of --predict_file.
+
+        Raises:
+            ValueError: the file is malformed or contains no right answers.
+            OSError: the file cannot be read.
+        """
+        return answer_scoring.read_gold_answers(
+            self.sets.read_predict_file(),
+            version_2_with_negative=(
+                self.config.decoding.version_2_with_negative
+            ),
+        )
+
     def read_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
         return self.sets.take(base_set_of(set_name))
@@ -131,7 +147,7 @@ class SquadTask(
     ) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
         answers = self.decode_answers(encoded_set, batches)
-        return self._score_answers(self._read_gold_answers(), answers)
+        return self._score_answers(self.gold_answers, answers)
 
     def write_and_score_predictions(
         self, encoded_set: _EncodedSet, batches: _Batches, output_dir: str
@@ -154,7 +170,7 @@ class SquadTask(
             write_json(path, content, indent=4)
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
-            gold_answers = self._read_gold_answers()
+            gold_answers = self.gold_answers
         except ValueError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}
@@ -194,14 +210,6 @@ class SquadTask(
             results,
             self.config.decoding,
             self.tokenizer.basic_tokenizer,
-        )
-
-    def _read_gold_answers(self) -> answer_scoring.GoldAnswers:
-        return answer_scoring.read_gold_answers(
-            self.sets.read_predict_file(),
-            version_2_with_negative=(
-                self.config.decoding.version_2_with_negative
-            ),
         )
 
     def _score_answers(

@@ -3,7 +3,6 @@
 Importing this module loads no TensorFlow.
 """
 
-from data.squad import answer_scoring
 from data.squad.squad_sets import SquadSets
 from training.config.model_flags import required_value
 from training.config.squad_config import SquadConfig
@@ -42,10 +41,7 @@ def load_task(start: StartingPoint[SquadConfig], sets: SquadSets) -> SquadTask:
         sets.read("train")
     if config.reads_predict_file:
         sets.read("dev")
+    task = SquadTask(start, sets)
     if config.evaluates:
-        gold_answers = answer_scoring.read_gold_answers(
-            sets.read_predict_file(),
-            version_2_with_negative=config.decoding.version_2_with_negative,
-        )
-        gold_answers.log_num_skipped()
-    return SquadTask(start, sets)
+        task.gold_answers.log_num_skipped()
+    return task

@@ -5,18 +5,18 @@ For example:
     task = BatchKeepingTask(tmp_path, rows=[[5, 6, 7], [8, 9]])
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from data.arrays import FloatArray
 from files.paths import StrPath
 from model_folders.reading import folder_reading
+from model_folders.scores import Scores
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
-from training.flows import encoded_sets, fine_tuning_export
-from training.run_files.run_folder import RunFolder
+from training.flows import encoded_sets, export_evaluation
 from training.task import Batches, EncodedSet
 
 LENGTH = exports.LENGTH
@@ -63,11 +63,12 @@ class BatchKeepingTask(toy_task.ToyTask):
         self.batches = [*batches]
         return {"count": len(self.batches)}
 
-    def evaluate_export(self, folder: Path) -> dict[str, float]:
+    def evaluate_export(self, folder: Path) -> Mapping[str, Scores]:
         """Returns the scores of an export on the task's records."""
-        state = RunFolder.open(self.start).state_folder
-        written = encoded_sets.write_encoded_sets(self, state)
+        written = encoded_sets.write_encoded_sets(
+            self, self.config.state_folder
+        )
         kind: Any = folder_reading.read_preset(folder).model_class
-        return fine_tuning_export.evaluate_export(
+        return export_evaluation.evaluate_export(
             self, kind, folder, [*written.values()]
         )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import modeling
+from files import json_files
 from model_folders import model_json
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import folder_reading
@@ -30,6 +31,18 @@ def touch_checkpoint(folder: Path) -> Path:
     """Makes a folder one with a checkpoint, so that its settings count."""
     for end in ("index", "data-00000-of-00001"):
         (folder / f"model.ckpt-1.{end}").touch()
+    return folder
+
+
+def write_left_to_right_run(folder: Path) -> Path:
+    """Writes the folder of a run that was trained with --left_to_right."""
+    folder.mkdir()
+    provenance = {"settings": {"seed": 1, "left_to_right": True}}
+    json_files.write_json(
+        folder / model_json.MODEL_JSON_FILE,
+        {"version": 1, "origin": provenance},
+    )
+    (folder / "model.ckpt-3.index").touch()
     return folder
 
 

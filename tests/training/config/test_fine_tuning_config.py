@@ -61,11 +61,11 @@ def test_the_best_step_needs_evaluations_to_choose_it():
 def test_a_data_file_and_a_data_dir_are_refused_together():
     config = create_script_config(data_file="table.csv")
     with pytest.raises(ValueError, match="either --data_file or --data_dir"):
-        config.prepare(frozenset())
+        config.complete(frozenset())
 
 
 def test_a_data_file_alone_trains_evaluates_and_exports():
-    config = create_script_config(**ONE_FILE).prepare(frozenset())
+    config = create_script_config(**ONE_FILE).complete(frozenset())
     assert config.training.do_train
     assert config.training.do_eval
     assert config.keeps_best
@@ -74,12 +74,12 @@ def test_a_data_file_alone_trains_evaluates_and_exports():
 
 def test_a_data_file_changes_no_flag_that_the_user_set():
     config = create_script_config(**ONE_FILE, do_train=False)
-    assert not config.prepare(frozenset({"do_train"})).training.do_train
+    assert not config.complete(frozenset({"do_train"})).training.do_train
 
 
 def test_a_folder_of_sets_changes_no_flag():
     config = create_script_config(do_eval=True)
-    assert config.prepare(frozenset()) == config
+    assert config.complete(frozenset()) == config
 
 
 def test_predictions_of_a_data_file_are_refused():

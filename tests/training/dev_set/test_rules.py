@@ -14,7 +14,7 @@ from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import (
     DevSetRule,
     choose_dev_set_rule,
-    find_rule_to_record,
+    find_dev_set_rule_to_record,
     warn_of_doubt,
 )
 
@@ -83,7 +83,9 @@ def on_table(dev_fraction, clean_fraction, version=RULE_VERSION, key=KEY):
 )
 def test_a_dev_set_of_rows_that_were_not_trained_on_raises_no_doubt(preset):
     choice = choose_dev_set_rule(preset, create_config(), KEY)
-    assert choice.rule == DevSetRule(RULE_VERSION, FRACTION, KEY, FRACTION)
+    assert choice.dev_set_rule == DevSetRule(
+        RULE_VERSION, FRACTION, KEY, FRACTION
+    )
     assert not choice.doubt
 
 
@@ -148,7 +150,7 @@ def test_a_dev_set_of_rows_that_may_have_been_trained_on_raises_a_doubt(
 ):
     choice = choose_dev_set_rule(preset, create_config(), KEY)
     expected = DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
-    assert choice.rule == expected
+    assert choice.dev_set_rule == expected
     assert expected.is_doubtful
     assert reason in choice.doubt
 
@@ -170,13 +172,13 @@ def test_without_a_doubt_there_is_no_warning(caplog):
 
 def test_a_run_on_sets_of_the_user_records_the_rule_of_its_start():
     rule = DevSetRule(RULE_VERSION, 0.3, KEY, 0.3)
-    assert find_rule_to_record(None, on_sets(rule)) == rule
+    assert find_dev_set_rule_to_record(None, on_sets(rule)) == rule
 
 
 def test_a_run_on_a_table_records_its_own_rule():
     rule = DevSetRule(RULE_VERSION, 0.2, KEY, 0.2)
-    assert find_rule_to_record(rule, on_table(0.3, 0.3)) == rule
+    assert find_dev_set_rule_to_record(rule, on_table(0.3, 0.3)) == rule
 
 
 def test_a_run_from_random_weights_on_sets_of_the_user_records_no_rule():
-    assert find_rule_to_record(None, None) is None
+    assert find_dev_set_rule_to_record(None, None) is None

@@ -1,7 +1,7 @@
 """An export that scores lower than its model is refused, and replaces nothing.
 
-tests/serving/engines/test_engine_evaluation.py tests how exports are scored,
-and tests/scripts/test_run_ner.py a model whose int8 is really worse.
+test_export_evaluation.py tests how exports are scored, and
+tests/scripts/test_run_ner.py a model whose int8 is really worse.
 """
 
 import types
@@ -24,7 +24,7 @@ def check_score(folder, score, expected=0.9, **flags):
     start = toy_task.create_start(config, None, toy_task.load_tokenizer())
     task = toy_task.ToyTask(start)
     fine_tuning_export.check_export_scores(
-        task, DEV_SETS, {"accuracy": expected}, {"litert_accuracy": score}
+        task, DEV_SETS, {"accuracy": expected}, {"litert": {"accuracy": score}}
     )
 
 
@@ -76,18 +76,6 @@ def test_an_equal_score_is_logged_as_that_of_the_model(tmp_path, caplog):
     with caplog.at_level("INFO", logger="absl"):
         check_score(tmp_path, 0.9)
     assert caplog.messages == ["litert: accuracy 0.9000, as the model"]
-
-
-def test_scores_are_grouped_by_the_format_of_their_file():
-    scores = {"litert_accuracy": 0.5, "litert_f1": 0.4, "onnx_accuracy": 0.3}
-    assert fine_tuning_export.group_scores(scores) == {
-        "litert": {"accuracy": 0.5, "f1": 0.4},
-        "onnx": {"accuracy": 0.3},
-    }
-
-
-def test_no_scores_have_no_formats():
-    assert fine_tuning_export.group_scores({}) == {}
 
 
 class WorseExport(toy_task.ToyTask):

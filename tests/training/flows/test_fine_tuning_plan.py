@@ -18,7 +18,7 @@ from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprint
 from training.flows.encoded_sets import fingerprint_sets, write_encoded_sets
 from training.flows.fine_tuning_plan import (
     collect_fine_tuning_settings,
-    compute_dev_set_checksum,
+    compute_dev_sets_checksum,
     plan_fine_tuning,
 )
 from training.preparation.starting_point import read_start
@@ -184,7 +184,7 @@ def checksum(tmp_path):
         for name, value in changes.items():
             setattr(task, name, value)
         encoded_sets = write_encoded_sets(task, tmp_path / folder / "state")
-        return compute_dev_set_checksum(task, encoded_sets)
+        return compute_dev_sets_checksum(task, encoded_sets)
 
     return checksum
 

@@ -14,7 +14,7 @@ from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.flows.pretraining_plan import (
-    compute_dev_set_checksum,
+    compute_dev_records_checksum,
     plan_pretraining,
 )
 from training.flows.pretraining_records import (
@@ -77,7 +77,9 @@ def plan_training(train, preset=None, dev_set=None, **flags):
 def checksum_of(dev_set, train="train", **flags):
     """Returns the checksum of a dev set, a file of records."""
     start = create_start(input_file=train, eval_input_file=dev_set, **flags)
-    return compute_dev_set_checksum(start.config, fingerprint_records(start))
+    return compute_dev_records_checksum(
+        start.config, fingerprint_records(start)
+    )
 
 
 def run_of(plan):

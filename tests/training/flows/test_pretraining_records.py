@@ -56,7 +56,7 @@ def test_one_pattern_names_the_records_to_train_and_to_evaluate_on(
 ):
     found = find_all_records(create_start("masked-*"))
     assert names_of(found.train) == MASKED
-    assert found.eval == found.train
+    assert found.dev == found.train
     assert found.train.dynamic_masking is None
 
 
@@ -66,7 +66,7 @@ def test_other_records_may_be_evaluated_on(create_start, folder):
     )
     found = find_all_records(start)
     assert names_of(found.train) == MASKED
-    assert names_of(found.eval) == MASKED[1:]
+    assert names_of(found.dev) == MASKED[1:]
 
 
 def test_records_without_masks_are_masked_with_the_vocabulary(create_start):

@@ -1,6 +1,7 @@
 """What is checked of a task before any slow work.
 
-test_task_checks_heads.py tests what is checked of the weights.
+test_task_checks_heads.py and test_task_checks_network.py test what is checked
+of the weights.
 """
 
 import pytest

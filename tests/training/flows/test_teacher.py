@@ -107,21 +107,22 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     settings = '{"settings": {"left_to_right": true}}'
     text = f'{{"version": 1, "origin": {settings}}}'
     (folder / model_json.MODEL_JSON_FILE).write_text(text)
-    all_options = []
+    model_options = {}
 
     def note(bert_config, **options):
-        all_options.append(options)
+        model_options.update(options)
         return create_model(bert_config, **options)
 
     options = options | {"teacher": str(folder)}
-    bert_config = modeling.load_config(folder)
-    start = create_start(options, bert_config)
-    load_teacher(start, note)
-    assert all_options[0]["left_to_right"]
-    other = dataclasses.replace(bert_config, vocab_size=9)
-    start = create_start(options, other)
+    load_teacher(create_start(options, modeling.load_config(folder)), note)
+    assert model_options["left_to_right"]
+
+
+def test_a_teacher_of_another_vocabulary_size_is_refused(options, teacher):
+    bert_config = modeling.load_config(teacher / "tf1")
+    student_config = dataclasses.replace(bert_config, vocab_size=9)
     with pytest.raises(ValueError, match="vocab_size"):
-        load_teacher(start, note)
+        load_teacher(create_start(options, student_config), create_model)
 
 
 @pytest.mark.parametrize("file_format", ["tf1", "hf"])
@@ -143,10 +144,15 @@ def test_a_student_starts_from_chosen_blocks(teacher, file_format):
             blocks[0][mine].weights, blocks[1][theirs].weights, strict=True
         ):
             np.testing.assert_array_equal(one, other)
+
+
+def test_as_many_blocks_must_be_chosen_as_the_student_has(teacher):
+    bert_config = modeling.load_config(teacher / "hf")
+    student = modeling.BertClassifier(
+        dataclasses.replace(bert_config, num_hidden_layers=3), 2
+    )
     with pytest.raises(ValueError, match="model's 3"):
-        modeling.load_checkpoint(
-            student, teacher / file_format, initial_blocks=[0, 1]
-        )
+        modeling.load_checkpoint(student, teacher / "hf", initial_blocks=[0, 1])
 
 
 @pytest.mark.parametrize(
@@ -240,4 +246,4 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
     with pytest.raises(
         ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
     ):
-        load_teacher(start, None, (), "regression")
+        load_teacher(start, create_model, output_mode="regression")

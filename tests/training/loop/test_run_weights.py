@@ -46,7 +46,7 @@ def weights_of(folder, **flags):
         tokenizer=None,
     )
     model = TwoWeightModel()
-    return model, RunWeights(model, config, RunFolder.open(start))
+    return model, RunWeights(model, start, RunFolder.open(start))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,10 @@ def test_a_step_returns_its_loss_and_updates_the_weights(train_step, model):
     # The loss is factor * 1, before the update.
     assert result.logs["loss"] == pytest.approx(2.0)
     assert result.outcomes.tolist() == [Outcome.APPLIED]
-    assert float(model.one) < 1
+    # The first update of AdamW, with any gradient g: its m is 0.1 g, the root
+    # of its v is sqrt(0.001) g, and the decay of the weight is 0.01.
+    direction = 0.1 / np.sqrt(0.001) + 0.01
+    assert float(model.one) == pytest.approx(1 - 0.1 * direction, rel=1e-4)
 
 
 def test_several_steps_in_one_call_read_one_batch_each(train_step):

@@ -13,8 +13,6 @@ from tests.support.tasks.run_settings import (
     start_or_resume,
     touch_checkpoint,
 )
-from tests.support.tasks.toy_task import create_command
-from training.preparation.resuming import anonymize_command
 
 
 @pytest.fixture
@@ -82,26 +80,3 @@ def test_a_start_of_other_contents_is_refused(folder):
 def test_a_run_whose_settings_are_lost_is_not_resumed(folder):
     with pytest.raises(ValueError, match=r"model\.json"):
         toy_task.resolve_config(folder, do_train=True)
-
-
-def record_command(**command):
-    """Returns the flags that model.json records of a command."""
-    parsed = create_command(command | {"output_dir": "run"})
-    return anonymize_command(parsed)
-
-
-def test_a_recorded_command_names_no_folders():
-    command = record_command(vocab_file="/home/anna/bert/vocab.txt")
-    assert command["vocab_file"] == "vocab.txt"
-
-
-def test_a_recorded_command_names_the_last_folder_of_a_path():
-    assert record_command(data_dir="/home/anna/glue/")["data_dir"] == "glue"
-
-
-def test_a_recorded_command_keeps_its_numbers():
-    assert record_command(learning_rate=1e-4)["learning_rate"] == 1e-4
-
-
-def test_a_recorded_command_names_no_machines():
-    assert "tpu_name" not in record_command(tpu_name="annas-tpu")

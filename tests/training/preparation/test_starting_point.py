@@ -1,87 +1,29 @@
-"""What a command starts from: flags, and the network of its weights."""
+"""What a command starts from: flags, and the folder of its weights."""
 
 import json
 
 import pytest
 
 from model_folders import model_json
-from model_folders.reading import folder_reading, settings_check
 from options import config_values
 from options.parsed_command import ParsedCommand
-from tests.support.models import tiny_config
+from tests.support.tasks.run_settings import write_left_to_right_run
 from tests.support.tasks.toy_task import create_config, resolve_config
 from training.config.classifier_config import ClassifierConfig
 from training.config.ner_config import NerConfig
 from training.config.squad_config import SquadConfig
 from training.config.swag_config import SwagConfig
-from training.preparation.starting_point import read_initial_preset, read_start
-
-
-@pytest.fixture
-def left_to_right(tmp_path):
-    """The folder of a run that was trained with --left_to_right."""
-    folder = tmp_path / "trained"
-    folder.mkdir()
-    provenance = {"settings": {"seed": 1, "left_to_right": True}}
-    text = json.dumps({"version": 1, "origin": provenance})
-    (folder / model_json.MODEL_JSON_FILE).write_text(text)
-    (folder / "model.ckpt-3.index").write_text("")
-    return folder
-
-
-def check_network(folder, **changes):
-    """Checks the network of a command against that of its weights."""
-    config = create_config(folder, **changes)
-    settings_check.check_trained_settings(
-        read_initial_preset(config),
-        tiny_config(),
-        None,
-        settings=config.network,
-        trains=config.training.do_train,
-    )
-
-
-@pytest.mark.parametrize("path", [".", "model.ckpt-3"])
-def test_the_network_that_a_folder_states_is_read(left_to_right, path):
-    network = folder_reading.read_preset(left_to_right / path).network
-    assert network == {"left_to_right": True, "bilstm": False}
+from training.preparation.starting_point import read_start
 
 
 def test_a_network_flag_that_is_not_given_is_that_of_the_weights(
-    left_to_right, tmp_path
+    tmp_path,
 ):
+    folder = write_left_to_right_run(tmp_path / "trained")
     config = resolve_config(
-        tmp_path / "new", do_eval=True, init_checkpoint=str(left_to_right)
+        tmp_path / "new", do_eval=True, init_checkpoint=str(folder)
     )
     assert config.training.left_to_right
-
-
-def test_a_run_of_another_network_is_not_evaluated(left_to_right):
-    with pytest.raises(ValueError, match="left_to_right=True"):
-        check_network(left_to_right, do_eval=True)
-
-
-def test_weights_of_another_network_are_not_evaluated(left_to_right, tmp_path):
-    start = str(left_to_right)
-    with pytest.raises(ValueError, match="left_to_right=True"):
-        check_network(tmp_path / "new", do_eval=True, init_checkpoint=start)
-
-
-def test_weights_without_a_bilstm_are_not_evaluated_with_one(left_to_right):
-    both = {"left_to_right": True, "bilstm": True}
-    with pytest.raises(ValueError, match="bilstm=False"):
-        check_network(left_to_right, do_eval=True, **both)
-
-
-def test_a_training_keeps_the_network(left_to_right, tmp_path):
-    flags = {"do_train": True, "init_checkpoint": str(left_to_right)}
-    with pytest.raises(ValueError, match="left_to_right=True"):
-        check_network(tmp_path / "new", **flags)
-
-
-def test_a_training_may_add_a_bilstm(left_to_right, tmp_path):
-    flags = {"do_train": True, "init_checkpoint": str(left_to_right)}
-    check_network(tmp_path / "new", **flags, left_to_right=True, bilstm=True)
 
 
 @pytest.fixture

@@ -11,14 +11,19 @@ from training.run_files.history import History
 from training.run_files.history_lines import HISTORY_FILE
 
 
-def open_run(folder, is_chief=True):
+def open_run(folder, is_chief=True, dev_set_checksum=0):
     """Returns (history, best step) of a run in a folder."""
     config = types.SimpleNamespace(
         is_chief=is_chief,
         batch_size=8,
         training=types.SimpleNamespace(summary_steps=0),
     )
-    history = History.read(config, folder / HISTORY_FILE, folder)
+    history = History.read(
+        config,
+        folder / HISTORY_FILE,
+        folder,
+        dev_set_checksum=dev_set_checksum,
+    )
     return history, BestStep(folder, history, is_chief=is_chief)
 
 
@@ -29,12 +34,12 @@ def test_a_new_run_has_no_best_step(tmp_path):
 
 
 def test_only_an_evaluation_on_the_same_dev_set_is_the_best(tmp_path):
-    history, best_step = open_run(tmp_path)
-    history.dev_set_checksum = 7
+    history, best_step = open_run(tmp_path, dev_set_checksum=7)
     history.add_evaluation(1, {"f1": 0.5})
     best_step.set(1)
     assert best_step.find_evaluation() == BestEvaluation(1, {"f1": 0.5})
-    history.dev_set_checksum = 8
+    _, best_step = open_run(tmp_path, dev_set_checksum=8)
+    best_step.set(1)
     assert best_step.find_evaluation() is None
 
 
@@ -72,11 +77,11 @@ def test_without_model_json_no_file_is_written(tmp_path):
 def test_only_before_the_first_evaluation_any_dev_set_is_that_of_the_best_step(
     tmp_path,
 ):
-    history, best_step = open_run(tmp_path)
-    history.dev_set_checksum = 7
+    history, best_step = open_run(tmp_path, dev_set_checksum=7)
     assert best_step.has_this_dev_set()
     history.add_evaluation(1, {"f1": 0.5})
     best_step.set(1)
     assert best_step.has_this_dev_set()
-    history.dev_set_checksum = 8
+    _, best_step = open_run(tmp_path, dev_set_checksum=8)
+    best_step.set(1)
     assert not best_step.has_this_dev_set()

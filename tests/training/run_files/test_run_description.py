@@ -1,5 +1,6 @@
 """Which files describe a run's model, and which of them a run replaces."""
 
+import dataclasses
 import json
 
 import pytest
@@ -110,3 +111,29 @@ def test_a_description_states_what_the_task_chose_for_a_flag():
 def test_a_description_records_the_settings_of_the_training():
     settings = {"train_records": [["train", 5, 1]]}
     assert describe(settings)["origin"]["settings"] == settings
+
+
+def record_command(**command):
+    """Returns the flags that model.json records of a command."""
+    parsed = toy_task.create_command(command | {"output_dir": "run"})
+    model = create_encoder()
+    start = toy_task.create_start(parsed.config, model.config)
+    start = dataclasses.replace(start, parsed=parsed)
+    return create_model_json(start, model, {})["origin"]["command"]
+
+
+def test_a_recorded_command_names_no_folders():
+    command = record_command(vocab_file="/home/anna/bert/vocab.txt")
+    assert command["vocab_file"] == "vocab.txt"
+
+
+def test_a_recorded_command_names_the_last_folder_of_a_path():
+    assert record_command(data_dir="/home/anna/glue/")["data_dir"] == "glue"
+
+
+def test_a_recorded_command_keeps_its_numbers():
+    assert record_command(learning_rate=1e-4)["learning_rate"] == 1e-4
+
+
+def test_a_recorded_command_names_no_machines():
+    assert "tpu_name" not in record_command(tpu_name="annas-tpu")

@@ -12,33 +12,35 @@ SCORES = {"accuracy": 0.25, "global_step": 3}
 
 
 @pytest.fixture
-def run_folder(tmp_path):
-    """The folder of a run, which evaluates a dev set of the checksum 7."""
+def open_folder(tmp_path):
+    """(dev_set_checksum) -> the folder of a run that evaluates this dev set."""
     config = toy_task.create_config(tmp_path, do_eval=True)
     start = toy_task.create_start(config, tiny_config(vocab_size=1600))
-    run_folder = RunFolder.open(start)
-    run_folder.history.dev_set_checksum = 7
-    return run_folder
+
+    def open_folder(dev_set_checksum):
+        return RunFolder.open(start, dev_set_checksum=dev_set_checksum)
+
+    return open_folder
 
 
-def test_an_evaluation_is_written_as_google_does(run_folder, tmp_path):
-    run_folder.write_evaluation(3, SCORES)
+def test_an_evaluation_is_written_as_google_does(open_folder, tmp_path):
+    open_folder(7).write_evaluation(3, SCORES)
     assert read_results(tmp_path)["accuracy"] == 0.25
 
 
-def test_an_evaluation_is_a_line_of_the_history(run_folder, tmp_path):
-    run_folder.write_evaluation(3, SCORES)
+def test_an_evaluation_is_a_line_of_the_history(open_folder, tmp_path):
+    open_folder(7).write_evaluation(3, SCORES)
     (line,) = read_history(tmp_path / HISTORY_FILE)
     assert (line["kind"], line["metrics"]) == ("eval", {"accuracy": 0.25})
     assert line["dev_set"] == 7
 
 
 def test_scores_on_another_dev_set_do_not_replace_those_of_the_best_step(
-    run_folder, tmp_path
+    open_folder, tmp_path
 ):
-    run_folder.history.add_evaluation(3, {"accuracy": 0.75})
+    open_folder(7).history.add_evaluation(3, {"accuracy": 0.75})
+    run_folder = open_folder(8)
     run_folder.best_step.set(3)
-    run_folder.history.dev_set_checksum = 8
     run_folder.write_evaluation(3, SCORES)
     (line,) = read_history(tmp_path / HISTORY_FILE)
     assert line["metrics"] == {"accuracy": 0.75}

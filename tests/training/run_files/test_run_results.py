@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
 from training.run_files.run_results import RunResults
 
@@ -25,6 +26,17 @@ def test_the_scores_of_a_second_test_set_are_in_a_file_of_their_own(
 ):
     results.write_test_scores({"eval_accuracy": 0.5}, "_mm")
     assert (tmp_path / "test_eval_results_mm.txt").is_file()
+
+
+def test_the_scores_of_an_export_name_its_formats(results, tmp_path):
+    results.write_export_scores(
+        {"saved_model": {"f1": 0.5}, "litert": {"f1": 0.25, "f1_mm": 0.3}}
+    )
+    assert read_results(tmp_path, "export_eval_results.txt") == {
+        "litert_f1": 0.25,
+        "litert_f1_mm": 0.3,
+        "saved_model_f1": 0.5,
+    }
 
 
 def test_a_worker_logs_its_scores_and_writes_no_file(tmp_path, caplog):

@@ -1,0 +1,121 @@
+"""Evaluates the formats of an export on the dev sets of its task."""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+from data.arrays import Batch
+from data.sets.set_names import suffix_of
+from model_folders import kinds
+from model_folders.scores import Scores
+from serving import engines
+from serving.engines import (
+    ExportFormat,
+    exported_outputs,
+    resize_last_axis,
+)
+from training.task import (
+    AnyTask,
+    EncodedSet,
+    ExampleT,
+    FineTuningTask,
+    OriginT,
+    OutputsT,
+)
+
+
+def evaluate_export(
+    task: FineTuningTask[ExampleT, OriginT, OutputsT],
+    model_class: kinds.ModelClass,
+    folder: Path,
+    encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
+) -> dict[str, Scores]:
+    """Evaluates each format of an export that this machine can run.
+
+    Args:
+        task: task that computes the scores.
+        model_class: class of the exported model.
+        folder: folder of the export.
+        encoded_sets: dev sets to evaluate.
+
+    Returns:
+        {format: its scores}, without the formats that cannot be run. The names
+        of scores have the suffix of their set.
+
+    Raises:
+        OSError: a model file cannot be loaded.
+        ValueError: a model file fails on the records.
+    """
+    scores_of_format: dict[str, Scores] = {}
+    length = task.config.fine_tuning.max_seq_length
+    for format_name, file in engines.FILE_OF_FORMAT.items():
+        if not (encoded_sets and (folder / file).is_file()):
+            continue
+        engine = _open_engine(folder, format_name, length)
+        if engine is None:
+            continue
+        scores: Scores = {}
+        for encoded_set in encoded_sets:
+            batches = task.pool(
+                encoded_set,
+                _predict_batches(task, model_class, engine, encoded_set),
+            )
+            suffix = suffix_of(encoded_set.name)
+            set_scores = task.compute_scores(encoded_set, batches)
+            scores |= {
+                f"{name}{suffix}": score for name, score in set_scores.items()
+            }
+        scores_of_format[format_name] = scores
+    return scores_of_format
+
+
+def _open_engine(
+    folder: Path, format_name: ExportFormat, length: int
+) -> engines.Engine | None:
+    """Opens a format of an export, to evaluate inputs of up to `length`.
+
+    Returns None, and logs why, if this machine or the format cannot run them.
+    """
+    try:
+        engine = engines.load_engine(folder, format_name)
+    except ValueError as error:
+        reason = str(error)
+    else:
+        fixed = engine.inputs["input_ids"][-1]
+        if not fixed or fixed >= length:
+            return engine
+        reason = f"it needs --max_seq_length={fixed}"
+    logging.warning("The %s export was not evaluated: %s", format_name, reason)
+    return None
+
+
+def _predict_batches(
+    task: AnyTask,
+    model_class: kinds.ModelClass,
+    engine: engines.Engine,
+    encoded_set: EncodedSet[object, object],
+) -> Iterator[Batch[Any]]:
+    """Yields features and logits, as the model itself would compute them."""
+    max_seq_length = task.config.fine_tuning.max_seq_length
+    settings = task.head_settings
+    # Pad the inputs as serve.py does, so that serving reaches the same scores.
+    limits = engine.limit_batches(
+        max_seq_length, pads_to_maximum=settings.get("trim_padding") is False
+    )
+    tokens_per_record = math.prod(encoded_set.records.spec["input_ids"].shape)
+    batch_size = limits.max_rows(tokens_per_record)
+    for batch in encoded_set.create_dataset(batch_size, trims_padding=False):
+        features = {name: np.asarray(value) for name, value in batch.items()}
+        outputs = engine.run_padded(features, limits)
+        logits = exported_outputs.to_logits(model_class, settings, outputs)
+        if isinstance(logits, dict):
+            # Logits of positions are as long as the records.
+            logits = {
+                name: resize_last_axis(logits[name], max_seq_length)
+                for name in logits
+            }
+        yield features, logits
