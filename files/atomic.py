@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
-from files.lock import is_path_of, try_lock
+from files.lock import LockResult, is_path_of, try_lock
 from files.paths import StrPath, is_remote, named_errors
 
 
@@ -113,7 +113,8 @@ def _remove_unlocked(partial: str) -> None:
     try:
         # The process that wrote the file may have renamed it, and begun another
         # file.
-        if try_lock(descriptor) and is_path_of(partial, descriptor):
+        is_locked = try_lock(descriptor) == LockResult.LOCKED
+        if is_locked and is_path_of(partial, descriptor):
             is_folder = os.path.isdir(partial)
             (shutil.rmtree if is_folder else os.remove)(partial)
             logging.info("Removed %s, which a killed process left", partial)

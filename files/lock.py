@@ -1,6 +1,7 @@
 """Locks files and folders, so that two processes cannot write them at once."""
 
 import contextlib
+import enum
 import fcntl
 import itertools
 import os
@@ -35,7 +36,8 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     # A process that ended after the file was opened has removed the file.
-    if try_lock(descriptor) is False or not is_path_of(path, descriptor):
+    is_held = try_lock(descriptor) == LockResult.HELD_BY_OTHER
+    if is_held or not is_path_of(path, descriptor):
         os.close(descriptor)
         raise BlockingIOError(
             f"{name} is in use by another process, which locked {path}. Wait "
@@ -58,20 +60,32 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def try_lock(descriptor: int) -> bool | None:
-    """Locks an open file or folder, and returns whether this succeeded.
+class LockResult(enum.Enum):
+    """Whether a file or folder is locked now, and by whom.
 
-    Returns False if another process holds the lock, and None if the system does
-    not support locks. A process locks each partial file while it writes the
-    file.
+    Attributes:
+        LOCKED: this process holds the lock.
+        HELD_BY_OTHER: another process holds the lock.
+        UNSUPPORTED: the file system has no locks.
+    """
+
+    LOCKED = enum.auto()
+    HELD_BY_OTHER = enum.auto()
+    UNSUPPORTED = enum.auto()
+
+
+def try_lock(descriptor: int) -> LockResult:
+    """Locks an open file or folder, if no other process holds the lock.
+
+    A process locks each partial file while it writes the file.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
+        return LockResult.HELD_BY_OTHER
     except OSError:
-        return None
-    return True
+        return LockResult.UNSUPPORTED
+    return LockResult.LOCKED
 
 
 def is_path_of(path: StrPath, descriptor: int) -> bool:

@@ -263,9 +263,8 @@ def _create_trees(
     edges: list[dict[int, int]] = [{}, {}]
     tokens = {}
     for index, token in enumerate(vocab):
-        text = token.removeprefix("##")
-        node = _FIRST if text is token else _FURTHER
-        for char in text:
+        node = _FURTHER if token.startswith("##") else _FIRST
+        for char in token.removeprefix("##"):
             code = ord(char)
             if node == _FIRST:
                 code += _BEGIN

@@ -32,7 +32,10 @@ class SetFingerprint(NamedTuple):
 
     def has_rows_of(self, other: "SetFingerprint | None") -> bool:
         """Returns whether two sets contain the same rows, in any files."""
-        return other is not None and self[2:] == other[2:]
+        if other is None:
+            return False
+        is_as_long = self.num_rows == other.num_rows
+        return is_as_long and self.checksum == other.checksum
 
 
 # {name in model.json: the set}.
