@@ -11,10 +11,9 @@ from data.classification.classification_examples import InputExample
 from data.classification.scoring import ScoreFunction
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
-from model_folders.model_json_types import (
-    ClassifierSettings,
-    OutputMode,
-)
+from model_folders import output_modes
+from model_folders.model_json_types import ClassifierSettings
+from model_folders.output_modes import OutputMode
 
 # What a model learns of texts: their labels, the relevances of passages to a
 # query, or vectors, whose cosines are compared.
@@ -88,7 +87,7 @@ class ClassificationProcessor:
         sets: ClassificationSets,
         definition: TaskDefinition = TaskDefinition(),
         *,
-        output_mode: OutputMode = "classification",
+        output_mode: OutputMode = output_modes.CLASSIFICATION,
         text_columns: Sequence[str | int] = (),
         settings: ClassifierSettings | None = None,
     ) -> None:

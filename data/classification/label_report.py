@@ -25,7 +25,8 @@ from data.report import (
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders.model_json_types import OutputMode
+from model_folders import output_modes
+from model_folders.output_modes import OutputMode
 
 # Matches a word, or an ideograph, which is a word for the tokenizer.
 _WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
@@ -76,7 +77,7 @@ def write_label_report(
                 badness, verdict, text, example.guid, {"unread": unread}
             )
         )
-    if codec.output_mode == "regression":
+    if codec.output_mode == output_modes.REGRESSION:
         report.mean_errors = _mean_errors(gold_labels, predicted_labels)
     else:
         report.baseline = _find_most_frequent(gold_labels)
@@ -90,10 +91,10 @@ def _count_labels(
     output_mode: OutputMode,
 ) -> None:
     """Counts the outcome of a prediction for each label. Not in regression."""
-    if output_mode == "classification":
+    if output_mode == output_modes.CLASSIFICATION:
         name = str(gold)
         counts.update([(name, f"as {predicted}"), (name, "support")])
-    elif output_mode == "multilabel":
+    elif output_mode == output_modes.MULTILABEL:
         names = class_names_of(gold)
         outcomes = find_outcomes(names, class_names_of(predicted))
         counts.update((name, outcome) for outcome, name in outcomes)
@@ -153,14 +154,14 @@ def _find_verdict(
 
     `probabilities` contains the probability of each label.
     """
-    if codec.output_mode == "regression":
+    if codec.output_mode == output_modes.REGRESSION:
         gold_number = regression_value_of(gold)
         predicted_number = regression_value_of(predicted)
         badness = abs(predicted_number - gold_number)
         verdict = (
             f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}."
         )
-    elif codec.output_mode == "multilabel":
+    elif codec.output_mode == output_modes.MULTILABEL:
         gold_names = class_names_of(gold)
         predicted_names = class_names_of(predicted)
         wrong = {*gold_names} ^ {*predicted_names}

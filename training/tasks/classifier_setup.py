@@ -26,6 +26,7 @@ from data.classification.user_tables.table_processor import (
 )
 from data.classification.user_tables.table_sets import TableSets
 from data.tables.tables import Table
+from model_folders import output_modes
 from model_folders.labels import format_first_labels
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
@@ -222,7 +223,7 @@ def _find_class_weights(
     """
     if not config.classifier.class_weights:
         return {}
-    if processor.output_mode != "classification":
+    if processor.output_mode != output_modes.CLASSIFICATION:
         raise ValueError(f"--class_weights is not for {processor.output_mode}")
     if not config.training.do_train:
         return {}
