@@ -144,7 +144,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
                 yield encode_classification_features(window), index
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of a set's records."""
+        """Returns {name: FeatureSpec} of a set's records."""
         spec = feature_specs.classifier_features(
             self.max_seq_length,
             self.codec.output_mode,

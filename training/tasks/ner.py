@@ -86,7 +86,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
             yield tf_examples.encode_inputs(window, labels), window
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of the records, the same for all sets."""
+        """Returns {name: FeatureSpec} of the records, the same for all sets."""
         return feature_specs.ner_features(self.max_seq_length)
 
     def create_model(

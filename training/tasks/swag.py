@@ -73,7 +73,7 @@ class SwagTask(
             yield record, None
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of the records, the same for all sets."""
+        """Returns {name: FeatureSpec} of the records, the same for all sets."""
         return feature_specs.swag_features(
             self.max_seq_length, swag_examples.NUM_CHOICES
         )
