@@ -9,20 +9,15 @@ Training resumes from the newest checkpoint in --output_dir.
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
-from training.preparation.data_file_decisions import decide_by_data_file
 from training.preparation.starting_point import read_start
-from training.tasks.ner_setup import load_task, open_sets
+from training.tasks.ner_setup import decide_by_rows, load_task, open_sets
 
 
 def main(parsed: ParsedCommand[NerConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     sets = open_sets(start)
-    start = decide_by_data_file(
-        start,
-        sets,
-        may_set_flags=not start.config.ner.document_context,
-    )
+    start = decide_by_rows(start, sets)
     ner_task = load_task(start, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.

@@ -1,9 +1,10 @@
 """Reads and writes the files of a folder of weights, without Keras.
 
-Two modules define what all other modules use:
+Three modules define what all other modules use:
 
     bert_config.py: the sizes and rates of a network
     kinds.py: one entry for each class of model
+    output_modes.py: what kind of labels a classifier's outputs tell
 
 What the files of a folder state, and which module reads them:
 

@@ -13,7 +13,9 @@ file is not always the name by which the code calls its value:
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, TypeAlias, TypedDict
+from typing import Annotated, TypeAlias, TypedDict
+
+from model_folders.output_modes import OutputMode
 
 # A whole number above 0.
 Count: TypeAlias = Annotated[int, range(1, 2**31)]
@@ -24,8 +26,6 @@ InputLength: TypeAlias = Annotated[int, range(3, 2**31)]
 # list, as in JSON, because a resumed run compares it with model.json as a
 # whole.
 Fingerprint: TypeAlias = list[str | int]
-# What a classifier's labels are: one for each text, any number, or a number.
-OutputMode: TypeAlias = Literal["classification", "multilabel", "regression"]
 
 
 class TokenizerIdentity(TypedDict, total=False):

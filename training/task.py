@@ -231,7 +231,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
 
     @abc.abstractmethod
     def feature_spec(self, set_name: SetName) -> "feature_specs.RecordSpec":
-        """Returns {name: Feature} of a set's records."""
+        """Returns {name: FeatureSpec} of a set's records."""
 
     @abc.abstractmethod
     def create_model(

@@ -9,12 +9,12 @@ from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.scoring import ScoreFunction
+from data.sets.file_sets import FileSets
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
-from model_folders.model_json_types import (
-    ClassifierSettings,
-    OutputMode,
-)
+from model_folders import output_modes
+from model_folders.model_json_types import ClassifierSettings
+from model_folders.output_modes import OutputMode
 
 # What a model learns of texts: their labels, the relevances of passages to a
 # query, or vectors, whose cosines are compared.
@@ -63,12 +63,14 @@ class ClassificationProcessor:
     Args:
         sets: the sets of the task.
         definition: what is trained, and how it is scored.
+        file_sets: as the attribute.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: as the attribute.
         settings: settings to record with the weights.
 
     Attributes:
         sets: the sets of the task, which read the examples and the labels.
+        file_sets: the same sets if --data_file may contain them, else None.
         definition: what is trained, and how it is scored.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair. () if
@@ -88,11 +90,13 @@ class ClassificationProcessor:
         sets: ClassificationSets,
         definition: TaskDefinition = TaskDefinition(),
         *,
-        output_mode: OutputMode = "classification",
+        file_sets: FileSets[InputExample] | None = None,
+        output_mode: OutputMode = output_modes.CLASSIFICATION,
         text_columns: Sequence[str | int] = (),
         settings: ClassifierSettings | None = None,
     ) -> None:
         self.sets = sets
+        self.file_sets = file_sets
         self.definition = definition
         self.output_mode = output_mode
         self.text_columns = text_columns

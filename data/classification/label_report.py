@@ -25,7 +25,8 @@ from data.report import (
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders.model_json_types import OutputMode
+from model_folders import output_modes
+from model_folders.output_modes import OutputMode
 
 # Matches a word, or an ideograph, which is a word for the tokenizer.
 _WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
@@ -58,6 +59,7 @@ def write_label_report(
 
     Raises:
         OSError: the file cannot be written.
+        ValueError: an example has no label. The message names its guid.
     """
     report = Report(heading)
     gold_labels: list[Label] = []
@@ -66,7 +68,8 @@ def write_label_report(
         examples, predicted_labels, codec.probabilities(outputs), strict=True
     ):
         gold = example.label
-        assert gold is not None, "a dev set has labels"
+        if gold is None:
+            raise ValueError(f"example {example.guid} has no label")
         gold_labels.append(gold)
         badness, verdict = _find_verdict(gold, predicted, probabilities, codec)
         _count_labels(report.counts, gold, predicted, codec.output_mode)
@@ -76,7 +79,7 @@ def write_label_report(
                 badness, verdict, text, example.guid, {"unread": unread}
             )
         )
-    if codec.output_mode == "regression":
+    if codec.output_mode == output_modes.REGRESSION:
         report.mean_errors = _mean_errors(gold_labels, predicted_labels)
     else:
         report.baseline = _find_most_frequent(gold_labels)
@@ -90,10 +93,10 @@ def _count_labels(
     output_mode: OutputMode,
 ) -> None:
     """Counts the outcome of a prediction for each label. Not in regression."""
-    if output_mode == "classification":
+    if output_mode == output_modes.CLASSIFICATION:
         name = str(gold)
         counts.update([(name, f"as {predicted}"), (name, "support")])
-    elif output_mode == "multilabel":
+    elif output_mode == output_modes.MULTILABEL:
         names = class_names_of(gold)
         outcomes = find_outcomes(names, class_names_of(predicted))
         counts.update((name, outcome) for outcome, name in outcomes)
@@ -153,30 +156,58 @@ def _find_verdict(
 
     `probabilities` contains the probability of each label.
     """
-    if codec.output_mode == "regression":
-        gold_number = regression_value_of(gold)
-        predicted_number = regression_value_of(predicted)
-        badness = abs(predicted_number - gold_number)
-        verdict = (
-            f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}."
+    if codec.output_mode == output_modes.REGRESSION:
+        return _judge_number(gold, predicted)
+    if codec.output_mode == output_modes.MULTILABEL:
+        return _judge_several_labels(
+            gold, predicted, probabilities, codec.labels
         )
-    elif codec.output_mode == "multilabel":
-        gold_names = class_names_of(gold)
-        predicted_names = class_names_of(predicted)
-        wrong = {*gold_names} ^ {*predicted_names}
-        errors = [codec.labels.index(name) for name in wrong]
-        certainties = np.maximum(probabilities, 1 - probabilities)
-        badness = max(certainties[errors], default=0.0)
-        verdict = (
-            f"Right: {', '.join(gold_names) or 'none'}. "
-            f"Predicted: {', '.join(predicted_names) or 'none'}."
-        )
-    else:
-        # Begin the right ones with the least certain one.
-        best = probabilities.max()
-        badness = best if gold != predicted else -best
-        verdict = f"Right: {gold}. Predicted: {predicted} ({best:.3f})."
-    return badness, verdict
+    return _judge_one_label(gold, predicted, probabilities)
+
+
+def _judge_number(gold: Label, predicted: Label) -> tuple[float, str]:
+    """Returns the error of a number, and both numbers."""
+    gold_number = regression_value_of(gold)
+    predicted_number = regression_value_of(predicted)
+    return (
+        abs(predicted_number - gold_number),
+        f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}.",
+    )
+
+
+def _judge_several_labels(
+    gold: Label,
+    predicted: Label,
+    probabilities: FloatArray,
+    labels: Sequence[str],
+) -> tuple[float, str]:
+    """Returns the certainty of the worst error, 0 without one, and the labels.
+
+    `labels` are all labels of the task, in the order of `probabilities`.
+    """
+    gold_names = class_names_of(gold)
+    predicted_names = class_names_of(predicted)
+    wrong = {*gold_names} ^ {*predicted_names}
+    errors = [labels.index(name) for name in wrong]
+    certainties = np.maximum(probabilities, 1 - probabilities)
+    verdict = (
+        f"Right: {', '.join(gold_names) or 'none'}. "
+        f"Predicted: {', '.join(predicted_names) or 'none'}."
+    )
+    return max(certainties[errors], default=0.0), verdict
+
+
+def _judge_one_label(
+    gold: Label, predicted: Label, probabilities: FloatArray
+) -> tuple[float, str]:
+    """Returns the certainty of a wrong label, and both labels.
+
+    The badness of a right label is its negative certainty, so that the least
+    certain right label comes first.
+    """
+    certainty = probabilities.max()
+    badness = certainty if gold != predicted else -certainty
+    return badness, f"Right: {gold}. Predicted: {predicted} ({certainty:.3f})."
 
 
 def _split_texts(

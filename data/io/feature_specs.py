@@ -6,7 +6,8 @@ Features that Google's code also writes have the names and types that it uses.
 import math
 from typing import NamedTuple, TypeAlias
 
-from model_folders.model_json_types import OutputMode
+from model_folders import output_modes
+from model_folders.output_modes import OutputMode
 
 
 class FeatureSpec(NamedTuple):
@@ -70,7 +71,7 @@ def unmasked_features(max_seq_length: int) -> RecordSpec:
 
 def classifier_features(
     max_seq_length: int,
-    output_mode: OutputMode = "classification",
+    output_mode: OutputMode = output_modes.CLASSIFICATION,
     num_labels: int | None = None,
     has_weights: bool = False,
 ) -> RecordSpec:
@@ -82,9 +83,11 @@ def classifier_features(
     """
     weights = {"example_weights": _flag_feature(dtype="float32")}
     label_ids = {
-        "classification": FeatureSpec((), at_least=0),
-        "multilabel": _flag_feature(num_labels or 0),
-        "regression": FeatureSpec((), "float32", -_MAX_LABEL, _MAX_LABEL),
+        output_modes.CLASSIFICATION: FeatureSpec((), at_least=0),
+        output_modes.MULTILABEL: _flag_feature(num_labels or 0),
+        output_modes.REGRESSION: FeatureSpec(
+            (), "float32", -_MAX_LABEL, _MAX_LABEL
+        ),
     }
     return {
         **_input_features(max_seq_length),

@@ -6,13 +6,11 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, Self, TypeVar
 
-from absl import logging
-
 from data.sets import data_file_split
 from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import HeldSets
+from data.sets.repeated_texts import RepeatedTexts
 from data.sets.set_names import BaseSet, find_set_file
-from data.sets.text_keys import split_fraction_of
 from files.paths import StrPath
 
 
@@ -238,45 +236,3 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
             self._repeated_texts.add(set_name, path, keys)
             self._repeated_texts.warn()
         return examples
-
-
-class _SetKeys(NamedTuple):
-    """The table of a set, and a number for the texts of each of its rows."""
-
-    path: StrPath
-    keys: set[float]
-
-
-class RepeatedTexts:
-    """Warns of texts of the dev set that are in the train set too.
-
-    The caller may add the two sets in any order, or only one set. It calls
-    `warn` after each.
-    """
-
-    def __init__(self) -> None:
-        self._sets: dict[BaseSet, _SetKeys] = {}
-
-    def add(
-        self, set_name: BaseSet, path: StrPath, keys: Iterable[str]
-    ) -> None:
-        """Adds the set "train" or "dev".
-
-        Args:
-            set_name: which of the two sets.
-            path: the table that contains it, for the warning.
-            keys: the key of each row's texts, as `FileSets.keys_of` returns.
-        """
-        # Numbers take less memory than texts.
-        numbers = {split_fraction_of(key) for key in keys}
-        self._sets[set_name] = _SetKeys(path, numbers)
-
-    def warn(self) -> None:
-        """Logs a warning if texts are in both sets, and both were added."""
-        train, dev = self._sets.get("train"), self._sets.get("dev")
-        if train is None or dev is None:
-            return
-        if num_repeated := len(train.keys & dev.keys):
-            logging.warning(
-                "%s: %d texts are in the train set too", dev.path, num_repeated
-            )

@@ -14,6 +14,7 @@ import keras
 import numpy as np
 
 from files.paths import StrPath
+from model_folders import output_modes
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import CONFIG_FILE
 from model_folders.formats.kerashub import config as kerashub_config
@@ -30,7 +31,7 @@ from model_folders.formats.kerashub.targets import (
 from model_folders.formats.weight_entries import WeightArray
 from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
-from model_folders.model_json_types import OutputMode
+from model_folders.output_modes import OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel
@@ -123,7 +124,7 @@ def _create_files(
     }
     # Of the models that KerasHub has too, only the classifier has labels.
     if model.num_labels is not None:
-        is_multilabel = output_mode == "multilabel"
+        is_multilabel = output_mode == output_modes.MULTILABEL
         values |= kerashub_objects.create_classifier_json(
             network,
             casing,

@@ -9,8 +9,9 @@ from data.arrays import FloatArray
 from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
-from model_folders.model_json_types import OutputMode
-from serving.engines import OutputArrays, exported_outputs
+from model_folders import output_modes
+from model_folders.output_modes import OutputMode
+from serving.engines import OutputArrays
 from serving.text_tasks.pairs import (
     CutReply,
     PairRequest,
@@ -104,11 +105,11 @@ def _decode_labels(
     output_mode = text_engine.output_mode
     labels = text_engine.labels
     predictions = _read_outputs(outputs, output_mode)
-    if output_mode == exported_outputs.REGRESSION:
+    if output_mode == output_modes.REGRESSION:
         return {"value": float(predictions[0])}
     is_sure = predictions >= reply_options.min_probability
     label: str | list[str] | None
-    if output_mode == exported_outputs.CLASSIFICATION:
+    if output_mode == output_modes.CLASSIFICATION:
         best = predictions.argmax()
         label = labels[best] if is_sure[best] else None
     else:

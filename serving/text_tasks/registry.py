@@ -5,8 +5,8 @@ import itertools
 from collections.abc import Mapping
 from pathlib import Path
 
+from model_folders import output_modes
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
-from serving.engines import exported_outputs
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
@@ -78,10 +78,10 @@ def _may_rank(text_engine: TextEngine) -> bool:
     if not text_engine.accepts_pairs:
         return False
     output_mode = text_engine.output_mode
-    if output_mode == exported_outputs.REGRESSION:
+    if output_mode == output_modes.REGRESSION:
         return True
     has_two_labels = len(text_engine.labels) == 2
-    return has_two_labels and output_mode != exported_outputs.MULTILABEL
+    return has_two_labels and output_mode != output_modes.MULTILABEL
 
 
 def _adapt_text_task(
@@ -113,7 +113,7 @@ def check_settings(
     names = ["max_seq_length"]
     for text_task in TEXT_TASKS_OF_CLASS[model_class]:
         names += text_task.required_settings
-    if settings.get("output_mode") == exported_outputs.REGRESSION:
+    if settings.get("output_mode") == output_modes.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:

@@ -8,9 +8,10 @@ from data.squad.squad_options import (
     read_options,
 )
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds
+from model_folders import kinds, output_modes
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings, OutputMode
+from model_folders.model_json_types import HeadSettings
+from model_folders.output_modes import OutputMode
 from serving.engines import Engine, NetworkInput, exported_outputs, pad_batch
 
 
@@ -46,7 +47,7 @@ class TextEngine:
     max_seq_length: int
     pads_to_maximum: bool = False
     labels: list[str] = dataclasses.field(default_factory=list)
-    output_mode: OutputMode = exported_outputs.CLASSIFICATION
+    output_mode: OutputMode = output_modes.CLASSIFICATION
     num_texts: int | None = None
     doc_stride: int = 0
     only_legal_tags: bool = False

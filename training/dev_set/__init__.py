@@ -12,7 +12,7 @@ takes the dev set.
 What happens, in the order of a command, and what the user reads then:
 
 1. `choose_dev_set_rule` chooses the rule, and compares it with the one that the
-   weights' run recorded. `decide_by_data_file` calls it before the rows are
+   weights' run recorded. `decide_dev_set_rule` calls it before the rows are
    read. The user reads a warning if a run that led to the weights chose its
    sets in another way.
 2. `key_of` and `split_fraction_of` in data/sets/text_keys.py turn the texts of

@@ -45,7 +45,7 @@ class DevSetCase(enum.Enum):
         SEEN_BY_OTHER_WEIGHTS: other weights were trained on the file of the dev
             set. The command logs a warning.
         DOUBTED_BY_RULE: the same, but the rule of the dev set is doubtful, and
-            `decide_by_data_file` has logged this doubt before it read the rows.
+            `decide_dev_set_rule` has logged this doubt before it read the rows.
             The command logs nothing more.
         SEEN_BY_RUN: the run was trained on the file of the dev set, and the
             command only evaluates it. The command fails.

@@ -9,7 +9,7 @@ The first of these that knows a flag decides its value:
        (`decide_by_records` in pretraining_decisions.py)
     4. the folder of the weights (`complete_and_check_flags` in
        starting_point.py)
-    5. the rows of --data_file (`decide_by_data_file` in
+    5. the rows of --data_file (`decide_length_and_epochs` in
        data_file_decisions.py)
     6. its default
 

@@ -28,40 +28,47 @@ _MAX_LENGTH = 512
 _MAX_TOKENIZED = 10_000
 
 
-def decide_by_data_file(
+def decide_dev_set_rule(
     start: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
-    *,
-    may_set_flags: bool = True,
 ) -> StartingPoint[DataFileConfigT]:
-    """Returns the start with what the rows of --data_file decide.
+    """Returns the start with the rule that splits --data_file.
 
-    These are the rule of the dev set, and a length and epochs that suit the
-    rows. Flags that the user set, or that the run began with, stay. Without
-    --data_file, returns the start unchanged. Logs a warning if the weights may
-    have been trained on rows of the dev set.
+    Without --data_file, returns the start unchanged. Logs a warning if the
+    weights may have been trained on rows of the dev set. Reads no row.
 
     Args:
         start: what the command starts from.
         file_sets: the sets of --data_file.
-        may_set_flags: whether the length and the epochs may follow the rows.
     """
-    if start.config.data_file:
-        key = tuple(file_sets.key_names)
-        choice = choose_dev_set_rule(start.preset, start.config, key)
-        warn_of_doubt(choice.doubt)
-        start = dataclasses.replace(start, dev_set_rule=choice.dev_set_rule)
-    config = start.config
-    if not (may_set_flags and config.data_file and config.training.do_train):
+    if not start.config.data_file:
         return start
-    return _decide_open_flags(start, file_sets)
+    key = tuple(file_sets.key_names)
+    choice = choose_dev_set_rule(start.preset, start.config, key)
+    warn_of_doubt(choice.doubt)
+    return dataclasses.replace(start, dev_set_rule=choice.dev_set_rule)
 
 
-def _decide_open_flags(
+def decide_length_and_epochs(
     start: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
-    """Decides the epochs and the length if they are open, and logs them."""
+    """Returns the start with a length and epochs that suit --data_file.
+
+    Logs them. Flags that the user set, or that the run began with, stay.
+    Without --data_file, or if the command does not train, returns the start
+    unchanged.
+
+    Args:
+        start: what the command starts from.
+        file_sets: the sets of --data_file.
+
+    Raises:
+        ValueError: the file is malformed.
+        OSError: the file cannot be read.
+    """
+    if not (start.config.data_file and start.config.training.do_train):
+        return start
     config = start.config
     parsed = start.parsed
     decided: dict[str, float] = {}

@@ -25,6 +25,7 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts, glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
+from model_folders import output_modes
 from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.scores import Scores
 from training import task
@@ -143,7 +144,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
                 yield encode_classification_features(window), index
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of a set's records."""
+        """Returns {name: FeatureSpec} of a set's records."""
         spec = feature_specs.classifier_features(
             self.max_seq_length,
             self.codec.output_mode,
@@ -272,9 +273,9 @@ def create_classifier_loss(
     """
     if processor.definition.learns == "relevances":
         return modeling.RankingLoss()
-    if processor.output_mode == "regression":
+    if processor.output_mode == output_modes.REGRESSION:
         return modeling.RegressionLoss()
-    if processor.output_mode == "multilabel":
+    if processor.output_mode == output_modes.MULTILABEL:
         return modeling.MultiLabelLoss()
     return modeling.ClassifierLoss(class_weights or None)
 
@@ -314,7 +315,7 @@ def _create_export_settings(
         doc_stride: WordPieces between the starts of two windows, 0 without
             windows.
     """
-    is_regression = processor.output_mode == "regression"
+    is_regression = processor.output_mode == output_modes.REGRESSION
     if is_regression and processor.definition.may_be_cross_encoder:
         # The table of a command that only exports may name one column of texts.
         # Its model may still be a cross-encoder, which reads pairs and has one

@@ -24,12 +24,15 @@ from data.classification.user_tables import unset_columns
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.table_sets import TableSets
 from data.tables.tables import Table
+from model_folders import output_modes
 from model_folders.labels import format_first_labels
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
-from training.preparation.data_file_decisions import decide_by_data_file
+from training.preparation.data_file_decisions import (
+    decide_dev_set_rule,
+    decide_length_and_epochs,
+)
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
@@ -117,16 +120,17 @@ def decide_by_rows(
 ) -> StartingPoint[ClassifierConfig]:
     """Returns the start with what the rows of --data_file decide.
 
-    See `decide_by_data_file`. The start of a task that reads no --data_file is
-    unchanged.
+    These are the rule of the dev set, and a length and epochs that suit the
+    rows. The start of a task that reads no --data_file is unchanged.
 
     Raises:
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    if not isinstance(processor.sets, TableSets):
+    if processor.file_sets is None:
         return start
-    return decide_by_data_file(start, processor.sets)
+    start = decide_dev_set_rule(start, processor.file_sets)
+    return decide_length_and_epochs(start, processor.file_sets)
 
 
 def load_task(
@@ -222,7 +226,7 @@ def _find_class_weights(
     """
     if not config.classifier.class_weights:
         return {}
-    if processor.output_mode != "classification":
+    if processor.output_mode != output_modes.CLASSIFICATION:
         raise ValueError(f"--class_weights is not for {processor.output_mode}")
     if not config.training.do_train:
         return {}

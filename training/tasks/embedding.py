@@ -104,7 +104,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
             yield record, None
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of a set's records of text pairs."""
+        """Returns {name: FeatureSpec} of a set's records of text pairs."""
         return feature_specs.pair_features(
             self.max_seq_length, self.has_scores.get(set_name, False)
         )

@@ -21,6 +21,7 @@ from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
 from data.sets.file_sets import FileSets
 from data.sets.set_names import SetName, base_set_of
+from model_folders import output_modes
 from model_folders.scores import Scores
 from training import task
 from training.config.ner_config import NerConfig
@@ -85,7 +86,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
             yield tf_examples.encode_inputs(window, labels), window
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of the records, the same for all sets."""
+        """Returns {name: FeatureSpec} of the records, the same for all sets."""
         return feature_specs.ner_features(self.max_seq_length)
 
     def create_model(
@@ -162,7 +163,9 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     ) -> tuple[list[list[str]], list[FloatArray]]:
         """Returns the tags of each sentence, and their probabilities."""
         probabilities = (
-            to_probabilities(logits.astype(np.float32), "classification")
+            to_probabilities(
+                logits.astype(np.float32), output_modes.CLASSIFICATION
+            )
             for _, logits in batches
         )
         return sentence_windows.choose_tags(

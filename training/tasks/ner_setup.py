@@ -7,6 +7,10 @@ from data.ner.ner_examples import NerExample
 from data.ner.ner_sets import NerSets
 from data.sets.file_sets import FileSets
 from training.config.ner_config import NerConfig
+from training.preparation.data_file_decisions import (
+    decide_dev_set_rule,
+    decide_length_and_epochs,
+)
 from training.preparation.starting_point import StartingPoint
 from training.tasks.ner import NerTask
 
@@ -21,6 +25,25 @@ def open_sets(start: StartingPoint[NerConfig]) -> FileSets[NerExample]:
     return NerSets(
         config.fine_tuning.data_dir, config.data_file_options, config.ner
     )
+
+
+def decide_by_rows(
+    start: StartingPoint[NerConfig], sets: FileSets[NerExample]
+) -> StartingPoint[NerConfig]:
+    """Returns the start with what the rows of --data_file decide.
+
+    These are the rule of the dev set, and a length and epochs that suit the
+    sentences. With --document_context, the length and the epochs stay, because
+    windows are cut from complete documents.
+
+    Raises:
+        ValueError: the file is malformed.
+        OSError: the file cannot be read.
+    """
+    start = decide_dev_set_rule(start, sets)
+    if start.config.ner.document_context:
+        return start
+    return decide_length_and_epochs(start, sets)
 
 
 def load_task(

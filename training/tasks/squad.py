@@ -125,7 +125,7 @@ class SquadTask(
             yield encode_squad_features(window), window
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of a set's records.
+        """Returns {name: FeatureSpec} of a set's records.
 
         Only the records of "train" contain answers.
         """

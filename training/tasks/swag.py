@@ -16,6 +16,7 @@ from data.classification.classification_features import encode_features
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
 from data.tables.table_layout import TableLayout
+from model_folders import output_modes
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
@@ -37,7 +38,9 @@ class SwagTask(
         layout: layout of the tables in --data_dir.
     """
 
-    codec = label_codec.LabelCodec("classification", swag_examples.LABELS)
+    codec = label_codec.LabelCodec(
+        output_modes.CLASSIFICATION, swag_examples.LABELS
+    )
 
     def __init__(
         self, start: StartingPoint[FineTuningConfig], layout: TableLayout
@@ -70,7 +73,7 @@ class SwagTask(
             yield record, None
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of the records, the same for all sets."""
+        """Returns {name: FeatureSpec} of the records, the same for all sets."""
         return feature_specs.swag_features(
             self.max_seq_length, swag_examples.NUM_CHOICES
         )

@@ -16,6 +16,7 @@ from data.classification.classification_features import (
 )
 from data.classification.label_codec import LabelCodec
 from data.text.tokenization import FullTokenizer
+from model_folders import output_modes
 
 # Number of pairs that `recall_1` compares with all others in one product.
 _ROWS_AT_ONCE = 1024
@@ -55,7 +56,7 @@ class CosineCodec(LabelCodec):
     """Turns the vectors of pairs into the cosine of each pair."""
 
     def __init__(self) -> None:
-        super().__init__("regression", None)
+        super().__init__(output_modes.REGRESSION, None)
 
     def probabilities(self, outputs: FloatArray) -> FloatArray:
         """Computes the cosine of each pair, float [pairs, 1].

@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from data.classification import metrics
 from data.tables.table_layout import LayoutOptions, TableLayout
-from model_folders.model_json_types import OutputMode
+from model_folders import output_modes
+from model_folders.output_modes import OutputMode
 from options import fields
 
 
@@ -36,7 +37,7 @@ class ColumnOptions(LayoutOptions):
         "was trained with.",
     )
     output_mode: OutputMode = fields.head_option(
-        "classification",
+        output_modes.CLASSIFICATION,
         "Kind of label: classification = one label for each text, multilabel "
         "= any number of labels, regression = a number.",
         choices=tuple(metrics.METRICS_OF_MODE),
@@ -93,7 +94,9 @@ class ColumnOptions(LayoutOptions):
             for name, column in zip(flag_names, columns, strict=True)
             if name not in set_by_user
         }
-        return dataclasses.replace(self, output_mode="regression", **changes)
+        return dataclasses.replace(
+            self, output_mode=output_modes.REGRESSION, **changes
+        )
 
 
 def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:

@@ -13,8 +13,9 @@ from data.classification.classification_examples import (
 from data.classification.user_tables import label_notations
 from data.sets.text_keys import is_blank
 from data.tables.tables import TableRow, texts_of
+from model_folders import output_modes
 from model_folders.labels import format_first_labels, normal_label
-from model_folders.model_json_types import OutputMode
+from model_folders.output_modes import OutputMode
 
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
@@ -97,13 +98,13 @@ class RowParser:
             return None
         where = f"{where}, column {self.label_flag!r}"
         labels = self.allowed_labels or ()
-        if self.output_mode == "multilabel" and len(cells) == 1:
+        if self.output_mode == output_modes.MULTILABEL and len(cells) == 1:
             label: Label | None = label_notations.parse_label_list(
                 cells[0], self.label_separator, where
             )
         elif any(map(label_notations.is_empty, cells)):
             return None
-        elif self.output_mode == "regression":
+        elif self.output_mode == output_modes.REGRESSION:
             label = parse_regression_label(cells[0], where)
         elif len(cells) == 1:
             label = label_notations.parse_label(cells[0], where, labels)

@@ -16,6 +16,7 @@ from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import find_set_file
 from data.tables.tables import Table
 from files.paths import StrPath
+from model_folders import output_modes
 
 
 def open_table_processor(
@@ -62,6 +63,7 @@ def open_table_processor(
     return ClassificationProcessor(
         sets,
         definition,
+        file_sets=sets,
         output_mode=sets.output_mode,
         text_columns=sets.text_columns,
     )
@@ -78,7 +80,7 @@ def _find_label_columns(
     `table` is --data_file, None with --data_dir.
     """
     value = options.label_column
-    if options.output_mode == "regression" or "," not in value:
+    if options.output_mode == output_modes.REGRESSION or "," not in value:
         return [value] if value else []
     columns: list[str] = []
     if table is not None:

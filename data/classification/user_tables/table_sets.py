@@ -26,7 +26,8 @@ from data.sets.text_keys import key_of
 from data.tables.prodigy import read_accepted_rows
 from data.tables.tables import Table, read_table
 from files.paths import StrPath
-from model_folders.model_json_types import OutputMode
+from model_folders import output_modes
+from model_folders.output_modes import OutputMode
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 # {set: names that its table may have in --data_dir}.
@@ -79,7 +80,7 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         # Several columns contain 0 or 1, one for each label.
         is_one_hot = len(label_columns) > 1
         self.output_mode: OutputMode = (
-            "multilabel" if is_one_hot else options.output_mode
+            output_modes.MULTILABEL if is_one_hot else options.output_mode
         )
         labels = task_labels.labels_of_flags(
             options.labels, self.output_mode, label_columns
@@ -89,7 +90,7 @@ class TableSets(FileSets[InputExample], ClassificationSets):
             data_file_options,
             labels,
             are_labels_in_rows=(
-                labels is None and self.output_mode != "regression"
+                labels is None and self.output_mode != output_modes.REGRESSION
             ),
             has_repetition_warning=True,
         )
@@ -147,7 +148,7 @@ class TableSets(FileSets[InputExample], ClassificationSets):
             # A split has logged the numbers of both sets.
             task_labels.log_label_counts(labels, train)
         task_labels.warn_of_labels(train, dev)
-        if self.output_mode == "multilabel":
+        if self.output_mode == output_modes.MULTILABEL:
             task_labels.warn_of_joined_labels(
                 f"the train set in {self.source}",
                 labels,
@@ -160,7 +161,7 @@ class TableSets(FileSets[InputExample], ClassificationSets):
 
     def labels_of(self, example: InputExample) -> list[str]:
         """Returns the labels, [] in regression or without a label."""
-        if self.output_mode == "regression" or example.label is None:
+        if self.output_mode == output_modes.REGRESSION or example.label is None:
             return []
         return class_names_of(example.label)
 

@@ -21,17 +21,18 @@ from data.classification.user_tables.label_notations import (
 from data.label_spelling import find_misspelled_labels
 from data.tables import usual_names
 from files.paths import StrPath
+from model_folders import output_modes
 from model_folders.labels import (
     check_labels,
     format_first_labels,
 )
-from model_folders.model_json_types import OutputMode
+from model_folders.output_modes import OutputMode
 
 # {output mode: the least number of labels}.
 _MIN_LABELS: dict[OutputMode, int] = {
-    "classification": 2,
-    "multilabel": 1,
-    "regression": 0,
+    output_modes.CLASSIFICATION: 2,
+    output_modes.MULTILABEL: 1,
+    output_modes.REGRESSION: 0,
 }
 # A label with fewer rows is hardly learned.
 _MIN_ROWS_OF_LABEL = 5
@@ -67,7 +68,7 @@ def labels_of_flags(
     names = [convert_label(label, "--labels") for label in labels]
     check_labels(names, "--labels", min_labels=_MIN_LABELS[output_mode])
     # A regression has no labels, whatever --labels names.
-    return None if output_mode == "regression" else names
+    return None if output_mode == output_modes.REGRESSION else names
 
 
 def labels_of_examples(

@@ -10,6 +10,7 @@ import os
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
+from model_folders import output_modes
 from model_folders.bert_config import BertConfig
 from model_folders.kinds import CLASSIFIER, ENCODER, PRETRAINER, ModelClass
 from model_folders.model_json_types import HeadSettings
@@ -184,7 +185,7 @@ def read_class_and_settings(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
     if model_class == CLASSIFIER:
         settings |= _read_length(folder, _DEFAULT_OF_ENTRY | network)
     if model_class == CLASSIFIER and entries.get("activation") == "sigmoid":
-        settings["output_mode"] = "multilabel"
+        settings["output_mode"] = output_modes.MULTILABEL
         settings["problem_type"] = "multi_label_classification"
     return model_class, settings
 

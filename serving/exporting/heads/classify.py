@@ -12,8 +12,9 @@ import tensorflow as tf
 from data.padding import trim_padding
 from data.probabilities import MULTILABEL_THRESHOLD
 from data.text.token_windows_graph import Windows, cut_windows
-from model_folders import kinds
-from model_folders.model_json_types import HeadSettings, OutputMode
+from model_folders import kinds, output_modes
+from model_folders.model_json_types import HeadSettings
+from model_folders.output_modes import OutputMode
 from modeling.task_models import BertClassifier
 from serving.engines import exported_outputs
 from serving.export_options import ExportOptions
@@ -90,7 +91,7 @@ def create_classify_signatures(
     stride = settings.get("doc_stride") or 0
     num_texts = settings.get("num_texts")
     labels = None
-    if output_mode != exported_outputs.REGRESSION:
+    if output_mode != output_modes.REGRESSION:
         labels = find_output_labels(model, settings)
     exported_output = exported_outputs.exported_output_of(
         kinds.CLASSIFIER, settings
@@ -291,7 +292,7 @@ def _choose_labels(
 ) -> Tensors:
     """Returns the outputs `label`, [N] or [N, L], and `labels`, [N, L]."""
     label_rows = tf.tile([labels], [tf.shape(probabilities)[0], 1])
-    if output_mode == exported_outputs.MULTILABEL:
+    if output_mode == output_modes.MULTILABEL:
         label = tf.where(probabilities > MULTILABEL_THRESHOLD, label_rows, "")
     else:
         label = tf.gather(labels, tf.argmax(probabilities, -1))

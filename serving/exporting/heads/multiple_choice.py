@@ -1,9 +1,9 @@
 """Exports the head of a multiple-choice model: only `ids`, and ONNX."""
 
+from model_folders import output_modes
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving import engines
-from serving.engines import exported_outputs
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
@@ -25,7 +25,7 @@ def create_choice_signatures(
         options: none of them applies to `ids`.
     """
     return ExportSignatures(
-        create_label_predictor(model, exported_outputs.CLASSIFICATION)
+        create_label_predictor(model, output_modes.CLASSIFICATION)
     )
 
 

@@ -10,9 +10,9 @@ import tensorflow as tf
 from data.ner.tagging_graph import cut_texts, decode_legal_tags, separate_words
 from data.padding import trim_padding
 from data.text.token_windows_graph import Windows
+from model_folders import output_modes
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertTokenClassifier
-from serving.engines import exported_outputs
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
@@ -93,7 +93,7 @@ class _WordTagger:
         self._options = options
         self._tokenizer = options.packing.tokenizer
         self.predict = share_graph(
-            create_label_predictor(model, exported_outputs.CLASSIFICATION)
+            create_label_predictor(model, output_modes.CLASSIFICATION)
         )
         # Both signatures call the same graph.
         self.tag_words = share_graph(self._tag_words)

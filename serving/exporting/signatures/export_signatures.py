@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias, TypeVar, TypeVarTuple
 
 import tensorflow as tf
 
+from model_folders import output_modes
 from model_folders.model_json_types import HeadSettings
 from modeling import dispatch
 from serving.engines import exported_outputs
@@ -56,7 +57,7 @@ class ExportSignatures:
     text_signatures: Signatures = dataclasses.field(default_factory=dict)
     settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
     exported_output: exported_outputs.ExportedOutput = (
-        exported_outputs.CLASSIFICATION
+        output_modes.CLASSIFICATION
     )
 
 

@@ -17,12 +17,12 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from model_folders import kinds
+from model_folders import kinds, output_modes
 from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from serving import engines
-from serving.engines.exported_outputs import CLASSIFICATION, ExportedOutput
+from serving.engines.exported_outputs import ExportedOutput
 from serving.export_options import ExportOptions
 from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
 from serving.exporting.onnx_graph.encoder_graph import (
@@ -89,7 +89,7 @@ def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
 
 def create_graph(
     model: BaseModel,
-    exported_output: ExportedOutput = CLASSIFICATION,
+    exported_output: ExportedOutput = output_modes.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:

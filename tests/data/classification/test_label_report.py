@@ -118,3 +118,9 @@ def test_numbers_are_beside_their_mean(tmp_path, tokenizer):
     page = write_report(tmp_path, tokenizer, *args)
     assert "Mean error: 1. Always 3, the mean: 2." in page.text
     assert "Right:" not in page.text.split("Largest errors")[0]
+
+
+def test_an_example_without_a_label_is_named(tmp_path, tokenizer):
+    args = "classification", ["no", "yes"], ["no", None], [[4, 0], [0, 1]]
+    with pytest.raises(ValueError, match="dev-1"):
+        write_report(tmp_path, tokenizer, *args)

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from data.probabilities import to_probabilities
-from model_folders import kinds
+from model_folders import kinds, output_modes
 from model_folders.formats.huggingface.config import PROBLEM_TYPE_OF_MODE
 from serving.engines import exported_outputs
 from serving.exporting.signatures.ids_graph import compute_outputs
@@ -67,7 +67,7 @@ def test_a_kind_that_exports_its_logits_gets_them_back(monkeypatch):
 def test_tags_and_choices_keep_their_order(kind):
     assert (
         exported_outputs.exported_output_of(kind, {})
-        == exported_outputs.CLASSIFICATION
+        == output_modes.CLASSIFICATION
     )
     probabilities = tf.nn.softmax(LOGITS[None]).numpy()
     outputs = {"probabilities": probabilities}

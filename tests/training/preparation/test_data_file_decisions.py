@@ -22,7 +22,10 @@ from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import DevSetRule
-from training.preparation.data_file_decisions import decide_by_data_file
+from training.preparation.data_file_decisions import (
+    decide_dev_set_rule,
+    decide_length_and_epochs,
+)
 
 COLUMNS = {
     "text_column": "query",
@@ -77,7 +80,7 @@ def decide_epochs_and_length(
     )
     start = dataclasses.replace(start, parsed=start.parsed.decide(decided))
     processor = create_processor(table, task_name)
-    start = decide_by_data_file(start, processor.sets)
+    start = decide_length_and_epochs(start, processor.file_sets)
     options = start.config.fine_tuning
     return options.num_train_epochs, options.max_seq_length
 
@@ -148,9 +151,9 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     start = dataclasses.replace(
         toy_task.create_start(config, None), preset=preset
     )
-    file_sets = create_processor(table, "ranking").sets
+    file_sets = create_processor(table, "ranking").file_sets
     assert tuple(file_sets.key_names) == key
-    start = decide_by_data_file(start, file_sets)
+    start = decide_dev_set_rule(start, file_sets)
     assert start.dev_set_rule == DevSetRule(
         RULE_VERSION, 0.2, key, clean_fraction=0.0
     )

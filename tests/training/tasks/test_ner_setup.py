@@ -7,7 +7,7 @@ from tests.support.models import SMALL
 from tests.support.tasks import task_files
 from tests.support.tasks.toy_task import create_start, load_tokenizer
 from training.config.ner_config import NerConfig
-from training.tasks.ner_setup import load_task, open_sets
+from training.tasks.ner_setup import decide_by_rows, load_task, open_sets
 
 
 def load(folder, **flags):
@@ -17,6 +17,41 @@ def load(folder, **flags):
     )
     start = create_start(config, SMALL, load_tokenizer())
     return load_task(start, open_sets(start))
+
+
+def decide(path, **flags):
+    """Returns the start before and after the rows of a file decided it."""
+    config = create_config(
+        NerConfig, output_dir="", data_file=str(path), do_train=True, **flags
+    )
+    start = create_start(config, SMALL, load_tokenizer())
+    return start, decide_by_rows(start, open_sets(start))
+
+
+@pytest.fixture
+def documents(tmp_path):
+    """A file of 20 documents, each of which is one sentence."""
+    path = tmp_path / "documents.txt"
+    path.write_text(
+        "".join(
+            f"-DOCSTART- O\n\nDocument O\n{number} B-NUM\n\n"
+            for number in range(20)
+        )
+    )
+    return path
+
+
+def test_a_small_file_is_trained_on_for_more_epochs(documents):
+    start, decided = decide(documents)
+    before = start.config.fine_tuning.num_train_epochs
+    assert decided.config.fine_tuning.num_train_epochs > before
+    assert decided.dev_set_rule.key == ("words",)
+
+
+def test_documents_as_context_keep_the_length_and_the_epochs(documents):
+    start, decided = decide(documents, document_context=True)
+    assert decided.config == start.config
+    assert decided.dev_set_rule.key == ("document",)
 
 
 def test_the_labels_are_those_of_the_train_set(tmp_path):
