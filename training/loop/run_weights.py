@@ -145,7 +145,7 @@ class RunWeights:
             self._model,
             self.preset or config.initial_checkpoint,
             initial_blocks=config.distillation.initial_blocks,
-            output_names=label_alternatives,
+            label_alternatives=label_alternatives,
             best=None if config.loads_best else False,
             # Training may begin with the model of another task.
             replaces_head=config.training.do_train,
