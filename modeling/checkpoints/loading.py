@@ -9,6 +9,7 @@ import keras
 from absl import logging
 
 from model_folders.bert_config import BertConfig, check_config
+from model_folders.checkpoint_folders import RunStep
 from model_folders.formats.head_names import find_num_outputs
 from model_folders.formats.shape_checks import (
     check_initial_blocks,
@@ -52,7 +53,7 @@ def load_checkpoint(
     *,
     initial_blocks: Sequence[int] | None = None,
     label_alternatives: Sequence[Sequence[str]] = (),
-    best: bool | None = None,
+    run_step: RunStep = "reported",
     replaces_head: bool = False,
 ) -> LoadReport:
     """Loads a checkpoint of BERT into a model, in any format that we read.
@@ -76,8 +77,8 @@ def load_checkpoint(
             the checkpoint's folder lists the same names in a different order,
             the function reorders the outputs of the head. If the folder lists
             other names, the head does not change.
-        best: whether to prefer the best step if `path` is the folder of a
-            training run. If None, the run's flag --load_best decides.
+        run_step: "best" or "last", to load this step if `path` is the folder of
+            a training run. By default the step that the run reports.
         replaces_head: whether the head keeps its random values if the folder
             contains a head of another kind, with other labels or with another
             number of outputs. The log says so. If False, another number of
@@ -104,7 +105,7 @@ def load_checkpoint(
         preset = path
     elif label_alternatives or replaces_head:
         preset = folder_reading.read_preset(path)
-    checkpoint = open_checkpoint(preset or path, best=best)
+    checkpoint = open_checkpoint(preset or path, run_step=run_step)
     return _load_weights(
         model,
         checkpoint,

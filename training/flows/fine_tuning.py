@@ -68,7 +68,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         strategy=strategy,
         teacher=teacher,
         label_alternatives=task.label_alternatives,
-        prefers_best=config.loads_best,
+        loads_best=config.loads_best,
     )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
