@@ -33,7 +33,7 @@ class TextEngine:
             if it is unknown.
         doc_stride: WordPieces between the starts of the windows of a text, 0 if
             the model reads a text in one input.
-        only_legal_tags: whether a token classifier chooses the best legal
+        legal_tags: whether a token classifier chooses the best legal
             sequence of tags, or each tag independently.
         window_options: how a span labeler cuts a passage into windows, None for
             other models.
@@ -49,7 +49,7 @@ class TextEngine:
     output_mode: OutputMode = exported_outputs.CLASSIFICATION
     num_texts: int | None = None
     doc_stride: int = 0
-    only_legal_tags: bool = False
+    legal_tags: bool = False
     window_options: WindowOptions | None = None
     decoding_options: DecodingOptions | None = None
 
@@ -111,7 +111,7 @@ def create_text_engine(
         num_texts=settings.get("num_texts"),
         doc_stride=settings.get("doc_stride", 0),
         # An export without this setting chooses each tag independently.
-        only_legal_tags=bool(settings.get("legal_tags")),
+        legal_tags=bool(settings.get("legal_tags")),
         window_options=window_options,
         decoding_options=decoding_options,
     )

@@ -61,14 +61,14 @@ def create_tag_signatures(
         options: texts longer than `max_seq_length` are read in several windows.
     """
     labels = find_output_labels(model, settings)
-    only_legal = settings.get("legal_tags", True)
-    tagger = _WordTagger(model, labels, options, only_legal=only_legal)
+    legal_tags = settings.get("legal_tags", True)
+    tagger = _WordTagger(model, labels, options, legal_tags=legal_tags)
     inputs = text_inputs("text")
     text_signatures = {
         "tag": Signature(tagger.tag, inputs),
         "tag_words": Signature(tagger.tag_words, inputs),
     }
-    recorded: HeadSettings = {"labels": labels, "legal_tags": only_legal}
+    recorded: HeadSettings = {"labels": labels, "legal_tags": legal_tags}
     return ExportSignatures(tagger.predict, text_signatures, recorded)
 
 
@@ -86,10 +86,10 @@ class _WordTagger:
         labels: list[str],
         options: ExportOptions,
         *,
-        only_legal: bool,
+        legal_tags: bool,
     ) -> None:
         self._labels = labels
-        self._only_legal = only_legal
+        self._legal_tags = legal_tags
         self._options = options
         self._tokenizer = options.packing.tokenizer
         self.predict = share_graph(
@@ -158,7 +158,7 @@ class _WordTagger:
         self, words: tf.RaggedTensor, probabilities: tf.Tensor
     ) -> tf.Tensor:
         """Returns the index of the tag of each word."""
-        if not self._only_legal:
+        if not self._legal_tags:
             return tf.argmax(probabilities, -1)
         check = batching_graph.assert_little_padding(words.row_lengths())
         with tf.control_dependencies([check]):
