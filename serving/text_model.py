@@ -122,15 +122,6 @@ class TextModel(TaskMethods):
             raise self._no_text_error()
         return self._text_engine
 
-    @property
-    def loaded_model(self) -> TextEngine:
-        """The `text_engine`, for code that uses its former name.
-
-        Raises:
-            ValueError: the model accepts no text.
-        """
-        return self.text_engine
-
     def _no_text_error(self) -> ValueError:
         """Returns the error of a model that accepts only ids."""
         return ValueError(
