@@ -95,7 +95,7 @@ class TextModel(TaskMethods):
             folder, self.engine.name
         )
         contents = read_export(folder, self.engine)
-        self.settings = contents.settings
+        self.settings = contents.head_settings
         self.columns = contents.columns
         self._text_engine = contents.text_engine
         self._text_tasks = contents.text_tasks

@@ -182,6 +182,6 @@ def _list_next_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
             f"python -m tools.export --model={folder} --export_dir=OUT"
         )
     elif has_tokenizer:
-        settings: HeadSettings = {"name": kinds.PRETRAINER}
-        lines += example_calls.list_example_commands(settings, export)
+        head_settings: HeadSettings = {"name": kinds.PRETRAINER}
+        lines += example_calls.list_example_commands(head_settings, export)
     return lines

@@ -170,20 +170,22 @@ class RunWeights:
             f"another --output_dir and --init_checkpoint={folder}"
         )
 
-    def write_description(self, settings: TrainingSettings) -> None:
+    def write_description(self, training_settings: TrainingSettings) -> None:
         """Describes the weights in the run's folder before a training.
 
         The files there are the Preset of the weights from then on. Only the
         chief calls this method.
 
         Args:
-            settings: result of `resuming.create_training_settings`.
+            training_settings: result of `resuming.create_training_settings`.
 
         Raises:
             ValueError: files in the folder describe another model.
             OSError: a file cannot be written.
         """
-        self.preset = self._run_folder.write_description(self._model, settings)
+        self.preset = self._run_folder.write_description(
+            self._model, training_settings
+        )
 
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""

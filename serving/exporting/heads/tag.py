@@ -34,7 +34,9 @@ from serving.exporting.signatures.ids_graph import (
 
 
 def create_tag_signatures(
-    model: BertTokenClassifier, settings: HeadSettings, options: ExportOptions
+    model: BertTokenClassifier,
+    head_settings: HeadSettings,
+    options: ExportOptions,
 ) -> ExportSignatures:
     """Returns the signatures of a token classifier.
 
@@ -54,14 +56,14 @@ def create_tag_signatures(
 
     Args:
         model: model to export.
-        settings: `labels`, the tags in the order of the model's outputs.
+        head_settings: `labels`, the tags in the order of the model's outputs.
             `legal_tags`, True (the default) to return the best legal sequence
             of tags (see data/ner/legal_tags.py), False to return the best tag
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    labels = find_output_labels(model, settings)
-    legal_tags = settings.get("legal_tags", True)
+    labels = find_output_labels(model, head_settings)
+    legal_tags = head_settings.get("legal_tags", True)
     tagger = _WordTagger(model, labels, options, legal_tags=legal_tags)
     inputs = text_inputs("text")
     text_signatures = {
