@@ -3,12 +3,17 @@
 import os
 import re
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 from absl import logging
 
 from files.paths import StrPath
 from model_folders import model_json
 from model_folders.model_json_types import ModelJson
+
+# Which step to read of the folder of a training run. "reported" is the best or
+# the last step, as the run's flag --load_best says.
+RunStep: TypeAlias = Literal["reported", "best", "last"]
 
 # Folder in the folder of a run that contains the weights of the best step.
 BEST_FOLDER = "best"
@@ -39,36 +44,42 @@ def list_checkpoint_steps(folder: StrPath) -> list[int]:
 
 def find_tf1_checkpoint(
     path: StrPath,
-    best: bool | None = None,
+    run_step: RunStep = "reported",
     contents: ModelJson | None = None,
 ) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
 
-    In the folder of a training run, this is the step that the run reports: the
-    best step, which model.json names, or with --noload_best, or if there is no
-    best step, the last step. In any other folder, it is the newest checkpoint
-    that the file named `checkpoint` lists, else the only checkpoint in the
-    folder. If the file `checkpoint` lists a path outside of its folder, the
-    function looks for the same name in the folder, because the folder may have
-    been moved.
+    In the folder of a training run, this is by default the step that the run
+    reports: the best step, which model.json names, or with --noload_best, or if
+    there is no best step, the last step. In any other folder, it is the newest
+    checkpoint that the file named `checkpoint` lists, else the only checkpoint
+    in the folder. If the file `checkpoint` lists a path outside of its folder,
+    the function looks for the same name in the folder, because the folder may
+    have been moved.
 
     Args:
         path: prefix of a checkpoint, or a folder.
-        best: whether to prefer the best step of a run. If None, the run's flag
-            --load_best decides.
+        run_step: which step of a run: the step that the run reports, the best
+            step, or the last step. Without a best step, the last step.
         contents: entries of the folder's model.json. If None, the function
             reads the file.
 
     Raises:
         FileNotFoundError: the checkpoint does not exist.
+        ValueError: `run_step` is not a RunStep.
     """
+    if run_step not in get_args(RunStep):
+        choices = ", ".join(get_args(RunStep))
+        raise ValueError(f"run_step={run_step!r} must be one of {choices}")
     path = str(path)
     if os.path.isdir(path):
         if contents is None:
             contents = model_json.read_model_json(path)
-        if best is None:
-            best = contents.get("task", {}).get("load_best", True)
-        prefix = find_best_checkpoint(path, contents) if best else None
+        if run_step == "reported":
+            loads_best = contents.get("task", {}).get("load_best", True)
+        else:
+            loads_best = run_step == "best"
+        prefix = find_best_checkpoint(path, contents) if loads_best else None
         return prefix or _find_newest(path)
     if not os.path.exists(f"{path}.index"):
         if os.path.isfile(path):

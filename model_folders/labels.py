@@ -105,7 +105,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def find_order(
-    saved: Sequence[str], output_names: Sequence[Sequence[str]]
+    saved: Sequence[str], label_alternatives: Sequence[Sequence[str]]
 ) -> list[int] | None:
     """Returns the position of each label among the labels of a saved model.
 
@@ -117,8 +117,8 @@ def find_order(
 
     Args:
         saved: names of the saved model's outputs, in order.
-        output_names: alternative lists of names. The function uses the first
-            list that contains the same names as `saved`.
+        label_alternatives: alternative lists of names. The function uses the
+            first list that contains the same names as `saved`.
 
     Returns:
         for each name in this list, its index in `saved`. None if no list
@@ -130,7 +130,7 @@ def find_order(
 
     for normalize in (str, normal_label, without_case):
         places = {normalize(name): index for index, name in enumerate(saved)}
-        for names in output_names:
+        for names in label_alternatives:
             wanted = [normalize(name) for name in names]
             if len(places) == len(saved) and sorted(wanted) == sorted(places):
                 return [places[name] for name in wanted]

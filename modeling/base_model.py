@@ -82,7 +82,7 @@ class BaseModel(KerasSavingModel):
         model, report = cls.load_preset(
             preset,
             config=config,
-            output_names=() if labels is None else [labels],
+            label_alternatives=() if labels is None else [labels],
             replaces_head=True,
             **options,
         )
@@ -100,7 +100,7 @@ class BaseModel(KerasSavingModel):
         preset: Preset,
         *,
         config: BertConfig | None = None,
-        output_names: Sequence[Sequence[str]] = (),
+        label_alternatives: Sequence[Sequence[str]] = (),
         replaces_head: bool = False,
         **options: Unpack[ModelOptions],
     ) -> tuple[Self, "LoadReport"]:
@@ -117,7 +117,7 @@ class BaseModel(KerasSavingModel):
             cls,
             preset,
             config=config,
-            output_names=output_names,
+            label_alternatives=label_alternatives,
             replaces_head=replaces_head,
             **options,
         )

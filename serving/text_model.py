@@ -95,7 +95,7 @@ class TextModel(TaskMethods):
             folder, self.engine.name
         )
         contents = read_export(folder, self.engine)
-        self.settings = contents.settings
+        self.settings = contents.head_settings
         self.columns = contents.columns
         self._text_engine = contents.text_engine
         self._text_tasks = contents.text_tasks
@@ -121,15 +121,6 @@ class TextModel(TaskMethods):
         if not self._text_engine:
             raise self._no_text_error()
         return self._text_engine
-
-    @property
-    def loaded_model(self) -> TextEngine:
-        """The `text_engine`, for code that uses its former name.
-
-        Raises:
-            ValueError: the model accepts no text.
-        """
-        return self.text_engine
 
     def _no_text_error(self) -> ValueError:
         """Returns the error of a model that accepts only ids."""

@@ -95,7 +95,7 @@ def _penalize_illegal(is_legal: BoolArray) -> FloatArray:
 
 
 def decode_tags(
-    scores: FloatArray, labels: Sequence[str], only_legal: bool
+    scores: FloatArray, labels: Sequence[str], legal_tags: bool
 ) -> IntArray:
     """Chooses the tag of each word of a sentence.
 
@@ -105,23 +105,23 @@ def decode_tags(
 
         >>> scores = np.log([[0.6, 0.3, 0.1], [0.1, 0.1, 0.8]])
         >>> labels = ["O", "B-PER", "I-PER"]
-        >>> decode_tags(scores, labels, only_legal=False)
+        >>> decode_tags(scores, labels, legal_tags=False)
         array([0, 2])
-        >>> decode_tags(scores, labels, only_legal=True)
+        >>> decode_tags(scores, labels, legal_tags=True)
         array([1, 2])
 
     Args:
         scores: float [words, tags], logits of the tags, or logarithms of their
             probabilities.
         labels: names of the tags, in the order of the scores.
-        only_legal: whether to choose the best legal sequence instead of the
+        legal_tags: whether to choose the best legal sequence instead of the
             best tag of each word.
 
     Returns:
         index of each word's tag, int [words].
     """
     best: IntArray = scores.argmax(-1)
-    if not only_legal or not len(best):
+    if not legal_tags or not len(best):
         return best
     start, transition, end = compute_penalties(tuple(labels))
     # Nearly always, the best tags of the words already form a legal sequence,

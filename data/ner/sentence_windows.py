@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from data.arrays import BoolArray, FloatArray
-from data.ner import legal_tags
+from data.ner.legal_tags import decode_tags
 from data.ner.ner_examples import NerExample
 from data.probabilities import to_log_probabilities
 from data.text.token_windows import cut_spans, max_context_windows
@@ -188,7 +188,7 @@ def choose_tags(
     features: Iterable[NerFeatures],
     probabilities: Iterable[FloatArray],
     labels: Sequence[str],
-    only_legal: bool,
+    legal_tags: bool,
 ) -> tuple[list[list[str]], list[FloatArray]]:
     """Chooses the tag of each word, as the network predicts it.
 
@@ -198,7 +198,7 @@ def choose_tags(
         probabilities: for each window, the probabilities of the L tags at each
             position, float [max_seq_length, L].
         labels: names of the L tags, in the order of the probabilities.
-        only_legal: whether to choose the best legal sequence of tags.
+        legal_tags: whether to choose the best legal sequence of tags.
 
     Returns:
         for each sentence, the tags of its words, and the probabilities of these
@@ -215,9 +215,7 @@ def choose_tags(
     tags = []
     tag_probabilities = []
     for rows in word_rows:
-        ids = legal_tags.decode_tags(
-            to_log_probabilities(rows), labels, only_legal
-        )
+        ids = decode_tags(to_log_probabilities(rows), labels, legal_tags)
         tags.append([labels[label_id] for label_id in ids])
         tag_probabilities.append(rows[np.arange(len(ids)), ids])
     return tags, tag_probabilities

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.checkpoint_folders import find_tf1_checkpoint
+from model_folders.checkpoint_folders import RunStep, find_tf1_checkpoint
 from model_folders.formats.huggingface.weights import find_huggingface
 from model_folders.formats.shape_checks import check_shapes
 from model_folders.reading.preset import Preset
@@ -20,7 +20,9 @@ from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
 Source: TypeAlias = StrPath | Preset
 
 
-def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
+def open_checkpoint(
+    source: Source, run_step: RunStep = "reported"
+) -> Checkpoint:
     """Returns the checkpoint that a path names or contains.
 
     Reads no values. The function chooses the first format whose files exist.
@@ -28,14 +30,14 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
     Args:
         source: path of the checkpoint, path of the folder that contains it, or
             the folder's Preset.
-        best: whether to prefer the best step if `source` is the folder of a
-            training run. If None, the run's flag --load_best decides.
+        run_step: "best" or "last", to load this step if `source` is the folder
+            of a training run. By default the step that the run reports.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
         OSError: a file of the checkpoint cannot be read.
         ValueError: the path contains an adapter, or weights of a library that
-            is not read.
+            is not read, or `run_step` is not a RunStep.
     """
     model_json = None
     if isinstance(source, Preset):
@@ -47,7 +49,7 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
         if file := reader.find_weights(source):
             return ReaderCheckpoint(file, reader)
 
-    prefix = find_tf1_checkpoint(source, best, model_json)
+    prefix = find_tf1_checkpoint(source, run_step, model_json)
     # Import after a checkpoint is found, because only this format needs
     # TensorFlow, which other backends of Keras lack.
     from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
@@ -57,7 +59,8 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
 
 def find_checkpoint(
     path: Source,
-    best: bool | None = None,
+    *,
+    run_step: RunStep = "reported",
     config: BertConfig | None = None,
     initial_blocks: Sequence[int] | None = None,
 ) -> str:
@@ -68,8 +71,8 @@ def find_checkpoint(
     Args:
         path: path of the checkpoint, path of the folder that contains it, or
             the folder's Preset.
-        best: whether to prefer the best step if `path` is the folder of a
-            training run. If None, the run's flag --load_best decides.
+        run_step: "best" or "last", to load this step if `path` is the folder of
+            a training run. By default the step that the run reports.
         config: configuration of the model that will load the checkpoint, to
             compare its sizes before the model is created. If None, the function
             does not compare them.
@@ -80,10 +83,10 @@ def find_checkpoint(
         FileNotFoundError: the path contains no checkpoint.
         OSError: a file of the checkpoint is missing, truncated or malformed.
         ValueError: `path` contains an adapter, or lacks the encoder of
-            `config`.
+            `config`, or `run_step` is not a RunStep.
     """
     preset = path if isinstance(path, Preset) else None
-    checkpoint = open_checkpoint(path, best=best)
+    checkpoint = open_checkpoint(path, run_step=run_step)
     check_sizes(checkpoint, preset, config, initial_blocks=initial_blocks)
     return checkpoint.file
 

@@ -33,7 +33,7 @@ def describe_other_head(
     model: keras.Model,
     preset: Preset,
     shapes: Mapping[str, Sequence[int]],
-    output_names: Sequence[Sequence[str]] = (),
+    label_alternatives: Sequence[Sequence[str]] = (),
 ) -> str | None:
     """Returns why a model cannot use the head in a folder, None if it can.
 
@@ -44,7 +44,7 @@ def describe_other_head(
         model: a built model.
         preset: Preset of the folder.
         shapes: {name in the file: shape} of the folder's weights.
-        output_names: alternative names of the model's outputs, as in
+        label_alternatives: alternative names of the model's outputs, as in
             `load_checkpoint`.
     """
     source = preset.source
@@ -54,13 +54,13 @@ def describe_other_head(
             f"{source} contains a {preset.model_class}, but the model is a "
             f"{model_class}"
         )
-    if output_names and preset.labels:
-        if find_order(preset.labels, output_names):
+    if label_alternatives and preset.labels:
+        if find_order(preset.labels, label_alternatives):
             return None
         return (
             f"{source} was trained with the labels "
             f"{format_first_labels(preset.labels)}; the task has "
-            f"{format_first_labels(output_names[0])}"
+            f"{format_first_labels(label_alternatives[0])}"
         )
     num_stored = find_num_outputs(shapes)
     biases = (

@@ -9,6 +9,7 @@ import keras
 from absl import logging
 
 from model_folders.bert_config import BertConfig, check_config
+from model_folders.checkpoint_folders import RunStep
 from model_folders.formats.head_names import find_num_outputs
 from model_folders.formats.shape_checks import (
     check_initial_blocks,
@@ -51,8 +52,8 @@ def load_checkpoint(
     path: Source,
     *,
     initial_blocks: Sequence[int] | None = None,
-    output_names: Sequence[Sequence[str]] = (),
-    best: bool | None = None,
+    label_alternatives: Sequence[Sequence[str]] = (),
+    run_step: RunStep = "reported",
     replaces_head: bool = False,
 ) -> LoadReport:
     """Loads a checkpoint of BERT into a model, in any format that we read.
@@ -71,13 +72,13 @@ def load_checkpoint(
             checkpoint's block to start from, such as `[0, 2, 5]` for a
             student of 3 blocks. If None, block i starts from the
             checkpoint's block i.
-        output_names: lists of names of the model's outputs, in order, such as
-            `[["no", "yes"]]`. Several lists are alternative names. If the
-            checkpoint's folder lists the same names in a different order, the
-            function reorders the outputs of the head. If the folder lists other
-            names, the head does not change.
-        best: whether to prefer the best step if `path` is the folder of a
-            training run. If None, the run's flag --load_best decides.
+        label_alternatives: lists of names of the model's outputs, in order,
+            such as `[["no", "yes"]]`. Several lists are alternative names. If
+            the checkpoint's folder lists the same names in a different order,
+            the function reorders the outputs of the head. If the folder lists
+            other names, the head does not change.
+        run_step: "best" or "last", to load this step if `path` is the folder of
+            a training run. By default the step that the run reports.
         replaces_head: whether the head keeps its random values if the folder
             contains a head of another kind, with other labels or with another
             number of outputs. The log says so. If False, another number of
@@ -102,15 +103,15 @@ def load_checkpoint(
     preset = None
     if isinstance(path, Preset):
         preset = path
-    elif output_names or replaces_head:
+    elif label_alternatives or replaces_head:
         preset = folder_reading.read_preset(path)
-    checkpoint = open_checkpoint(preset or path, best=best)
+    checkpoint = open_checkpoint(preset or path, run_step=run_step)
     return _load_weights(
         model,
         checkpoint,
         preset,
         initial_blocks=initial_blocks,
-        output_names=output_names,
+        label_alternatives=label_alternatives,
         replaces_head=replaces_head,
     )
 
@@ -120,7 +121,7 @@ def create_model(
     preset: Preset,
     *,
     config: BertConfig | None = None,
-    output_names: Sequence[Sequence[str]] = (),
+    label_alternatives: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
     **options: Unpack[ModelOptions],
 ) -> tuple[ModelT, LoadReport]:
@@ -131,8 +132,8 @@ def create_model(
         preset: what the files in the folder state.
         config: sizes and dropout rates of the network. If None, the folder
             states them.
-        output_names: alternative lists of names of the model's outputs, to
-            which the head's outputs are reordered, as by `load_checkpoint`.
+        label_alternatives: alternative lists of names of the model's outputs,
+            to which the head's outputs are reordered, as by `load_checkpoint`.
         replaces_head: whether the head keeps its random values if the folder
             contains another head.
         **options: other arguments of the class. By default, the folder states
@@ -171,7 +172,7 @@ def create_model(
         model,
         checkpoint,
         preset,
-        output_names=output_names,
+        label_alternatives=label_alternatives,
         replaces_head=replaces_head,
     )
     return model, report
@@ -198,19 +199,20 @@ def _load_weights(
     preset: Preset | None,
     *,
     initial_blocks: Sequence[int] | None = None,
-    output_names: Sequence[Sequence[str]] = (),
+    label_alternatives: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
 ) -> LoadReport:
     """Loads an open checkpoint with the arguments of `load_checkpoint`.
 
-    The preset may be None without `output_names` and without `replaces_head`.
+    The preset may be None without `label_alternatives` and without
+    `replaces_head`.
     """
     new_head: Sequence[str] = ()
     if preset and replaces_head:
         if not model.built:
             model.build()
         reason = _find_reason_for_new_head(
-            model, checkpoint, preset, output_names
+            model, checkpoint, preset, label_alternatives
         )
         if reason:
             new_head = head_weight_names(model)
@@ -226,8 +228,8 @@ def _load_weights(
             "wrong unless the model is trained.",
             report.path,
         )
-    if preset and output_names:
-        _reorder_outputs(model, preset, output_names, report)
+    if preset and label_alternatives:
+        _reorder_outputs(model, preset, label_alternatives, report)
     return report
 
 
@@ -264,7 +266,7 @@ def _find_reason_for_new_head(
     model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset,
-    output_names: Sequence[Sequence[str]],
+    label_alternatives: Sequence[Sequence[str]],
 ) -> str | None:
     """Returns why a built model cannot use the head in a folder.
 
@@ -275,24 +277,26 @@ def _find_reason_for_new_head(
     # Check the files first, so that a damaged file is an error before anyone
     # logs something about its head.
     check_sizes(checkpoint, preset, config=None)
-    return describe_other_head(model, preset, checkpoint.shapes, output_names)
+    return describe_other_head(
+        model, preset, checkpoint.shapes, label_alternatives
+    )
 
 
 def _reorder_outputs(
     model: "KerasFitModel",
     preset: Preset,
-    output_names: Sequence[Sequence[str]],
+    label_alternatives: Sequence[Sequence[str]],
     report: LoadReport,
 ) -> None:
-    """Puts the loaded outputs into the order of a list in `output_names`.
+    """Puts the loaded outputs into the order of a list in `label_alternatives`.
 
     Does nothing unless the folder lists the names of one of these lists in
     another order.
     """
-    order = find_order(preset.labels or (), output_names)
+    order = find_order(preset.labels or (), label_alternatives)
     if not order or order == sorted(order):
         return
-    names = ", ".join(output_names[0])
+    names = ", ".join(label_alternatives[0])
     logging.info("%s: reordered the outputs to %s", preset.weights_path, names)
     for variable in model.weights:
         name = google_name_of(variable)

@@ -32,13 +32,13 @@ LOGITS: Final = "logits"
 
 
 def exported_output_of(
-    model_class: ModelClass, settings: HeadSettings
+    model_class: ModelClass, head_settings: HeadSettings
 ) -> ExportedOutput:
     """Returns what the export of a model computes from the logits.
 
     Args:
         model_class: class of the model.
-        settings: settings of the head, as in `serving.export`.
+        head_settings: settings of the head, as in `serving.export`.
 
     Returns:
         LOGITS: the logits themselves. CLASSIFICATION: their softmax.
@@ -49,15 +49,18 @@ def exported_output_of(
         return LOGITS
     if not kind.classifies_texts:
         return output_modes.CLASSIFICATION
-    output_mode = output_mode_of(settings)
-    if settings.get("doc_stride") and output_mode != output_modes.REGRESSION:
+    output_mode = output_mode_of(head_settings)
+    if (
+        head_settings.get("doc_stride")
+        and output_mode != output_modes.REGRESSION
+    ):
         return LOGITS
     return output_mode
 
 
-def output_mode_of(settings: HeadSettings) -> OutputMode:
+def output_mode_of(head_settings: HeadSettings) -> OutputMode:
     """Returns the `output_mode` of a classifier, CLASSIFICATION by default."""
-    return settings.get("output_mode") or output_modes.CLASSIFICATION
+    return head_settings.get("output_mode") or output_modes.CLASSIFICATION
 
 
 def output_name_of(exported_output: ExportedOutput) -> str:
@@ -67,7 +70,7 @@ def output_name_of(exported_output: ExportedOutput) -> str:
 
 
 def to_logits(
-    model_class: ModelClass, settings: HeadSettings, outputs: OutputArrays
+    model_class: ModelClass, head_settings: HeadSettings, outputs: OutputArrays
 ) -> FloatArray | OutputArrays:
     """Converts outputs of the signature `ids` to the logits of the model.
 
@@ -76,7 +79,7 @@ def to_logits(
     Args:
         model_class: class of the model. Not an encoder or a pretrainer, whose
             outputs are not logits of labels.
-        settings: settings of the head, as in `serving.export`.
+        head_settings: settings of the head, as in `serving.export`.
         outputs: {name: array} for a batch of B inputs of T WordPieces.
 
     Returns:
@@ -84,7 +87,7 @@ def to_logits(
         another head of several outputs, a dict of them: {"start_logits",
         "end_logits": float [B, T]}.
     """
-    exported_output = exported_output_of(model_class, settings)
+    exported_output = exported_output_of(model_class, head_settings)
     if exported_output == LOGITS:
         # The logits of a head of several outputs are all outputs.
         return outputs.get("logits", outputs)

@@ -40,9 +40,11 @@ def write_export(
     Returns:
         the card, None if the export has no settings and therefore no card.
     """
-    settings = signatures.settings
+    head_settings = signatures.settings
     if signatures.text_signatures:
-        settings = settings | {"max_seq_length": options.max_seq_length}
+        head_settings = head_settings | {
+            "max_seq_length": options.max_seq_length
+        }
     with atomic_folders.atomic_folder(export_dir) as folder:
         with named_tensorflow_errors(f"--export_dir={export_dir}"):
             _write_networks(folder, model, signatures, options)
@@ -50,12 +52,12 @@ def write_export(
         if _is_only_saved_model(options):
             extra = folder / "assets.extra"
             extra.mkdir(exist_ok=True)
-        files = _create_model_files(model, options, settings)
+        files = _create_model_files(model, options, head_settings)
         for name, content in files.items():
             atomic.write_bytes(extra / name, content)
-        if not settings:
+        if not head_settings:
             return None
-        contents = _create_model_json(folder, model, options, settings)
+        contents = _create_model_json(folder, model, options, head_settings)
         sizes = _measure_files(folder, options)
         card = _create_card(contents, sizes, signatures, options)
         text = copies.format_json(contents)
@@ -85,14 +87,14 @@ def _create_model_json(
     folder: Path,
     model: BaseModel,
     options: ExportOptions,
-    settings: HeadSettings,
+    head_settings: HeadSettings,
 ) -> ModelJson:
     """Returns the contents of the model.json of an export in `folder`."""
     preset = options.weights or None
     if preset is not None and not isinstance(preset, Preset):
         preset = folder_reading.read_preset(preset)
     contents = copies.create_model_json_of_copy(
-        preset, kinds.model_class_of(model), settings
+        preset, kinds.model_class_of(model), head_settings
     )
     contents[model_json.CHECKSUMS] = checksums.checksums_of_networks(
         folder, options.formats
@@ -133,17 +135,17 @@ def _create_card(
 
 
 def _create_model_files(
-    model: BaseModel, options: ExportOptions, settings: HeadSettings
+    model: BaseModel, options: ExportOptions, head_settings: HeadSettings
 ) -> dict[str, bytes]:
     """Returns {name: content} of the files that describe the model.
 
     These files are the model's configuration, labels and tokenizer.
     """
     texts = {"bert_config.json": model.config.to_json_string()}
-    if labels := settings.get("labels"):
+    if labels := head_settings.get("labels"):
         texts[LABELS_FILE] = format_labels(labels)
     if not _is_only_saved_model(options):
-        entries = _create_config_entries(model, options, settings)
+        entries = _create_config_entries(model, options, head_settings)
         texts[CONFIG_FILE] = json.dumps(entries, indent=2) + "\n"
     files = {name: text.encode() for name, text in texts.items()}
     if options.tokenizer:
@@ -159,11 +161,11 @@ def _create_model_files(
 
 
 def _create_config_entries(
-    model: BaseModel, options: ExportOptions, settings: HeadSettings
+    model: BaseModel, options: ExportOptions, head_settings: HeadSettings
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
-    labels = settings.get("labels")
-    output_mode = exported_outputs.output_mode_of(settings)
+    labels = head_settings.get("labels")
+    output_mode = exported_outputs.output_mode_of(head_settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),

@@ -42,7 +42,7 @@ class LimitFlags:
 class ServeConfig(Config):
     """Flags of serve.py: the models, the server, and limits on requests."""
 
-    engine: EngineFlags = group(EngineFlags)
+    engine_flags: EngineFlags = group(EngineFlags)
     model: Sequence[str] = option(
         ...,
         "NAME=DIR or DIR, the folder of an exported model, which --export_dir "

@@ -183,7 +183,7 @@ def serve_models(
         )
     server_app = app.ServerApp.create(
         {
-            name: ExportToServe(folder, config.engine)
+            name: ExportToServe(folder, config.engine_flags)
             for name, folder in models.items()
         },
         access.token,

@@ -18,9 +18,9 @@ from serving.text_tasks.text_task import ReplyOptions
 class PredictConfig(Config):
     """Flags of predict.py: the model, the requests and the replies."""
 
-    engine: EngineFlags = group(EngineFlags)
+    engine_flags: EngineFlags = group(EngineFlags)
     reply_options: ReplyOptions = group(ReplyOptions)
-    layout: LayoutOptions = group(LayoutOptions)
+    table: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = option(
         ...,
@@ -116,4 +116,4 @@ class PredictConfig(Config):
         The processes of a job share the CPUs, so the default of each is 1.
         """
         default = 1 if self.is_bulk else None
-        return self.engine.num_threads or default
+        return self.engine_flags.num_threads or default

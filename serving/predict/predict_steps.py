@@ -157,7 +157,7 @@ def _open_rows(
         read_input_rows,
         paths,
         columns,
-        config.layout.layout(config.input_format, None),
+        config.table.layout(config.input_format, None),
     )
     if not all(map(os.path.isfile, paths)):
         return _RowSource(read_paths(), None)
@@ -233,7 +233,7 @@ def _create_bulk_options(
         num_threads=config.num_threads,
         text_task_name=text_model.task(config.task).name,
         reply_options=config.reply_options,
-        layout=config.layout,
+        table=config.table,
         input_format=config.input_format,
         text_columns=(config.text_column, config.text_b_column),
         batch_size=config.batch_size,
@@ -245,5 +245,8 @@ def _create_bulk_options(
 def _load_text_model(config: PredictConfig) -> TextModel:
     """Loads the model, which a job in this process uses for its units too."""
     return load_cached(
-        TextModel, config.model, config.num_threads, config.engine.engine
+        TextModel,
+        config.model,
+        config.num_threads,
+        config.engine_flags.engine,
     )

@@ -32,7 +32,7 @@ class ExportContents(NamedTuple):
     """What an export contains beside its network.
 
     Attributes:
-        settings: settings of the head.
+        head_settings: settings of the head.
         columns: columns of the texts that the model was trained on, as far as
             they are known.
         text_engine: the engine with its tokenizer, None if the model accepts
@@ -40,7 +40,7 @@ class ExportContents(NamedTuple):
         text_tasks: {name: text task} of the model, the main one first.
     """
 
-    settings: HeadSettings
+    head_settings: HeadSettings
     columns: Sequence[str | None] = ()
     text_engine: TextEngine | None = None
     text_tasks: Mapping[str, AnyTextTask] = MappingProxyType({})
@@ -61,18 +61,23 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
     """
     preset = _read_preset(folder)
     checksums.check_network_files(folder, engine.name, preset.model_json)
-    settings: HeadSettings = {**preset.head_settings, "labels": preset.labels}
+    head_settings: HeadSettings = {
+        **preset.head_settings,
+        "labels": preset.labels,
+    }
     model_class = preset.model_class
     if model_class not in TEXT_TASKS_OF_CLASS:
-        return ExportContents(settings)
+        return ExportContents(head_settings)
     # Prefer what the training run recorded, because the command that exported
     # the model may not know it.
-    stated = settings.get("num_texts")
-    settings["num_texts"] = preset.training_settings.get("num_texts", stated)
-    text_engine = _read_text_engine(engine, preset, model_class, settings)
-    settings["max_seq_length"] = text_engine.max_seq_length
+    stated = head_settings.get("num_texts")
+    head_settings["num_texts"] = preset.training_settings.get(
+        "num_texts", stated
+    )
+    text_engine = _read_text_engine(engine, preset, model_class, head_settings)
+    head_settings["max_seq_length"] = text_engine.max_seq_length
     return ExportContents(
-        settings=settings,
+        head_settings=head_settings,
         columns=_read_text_columns(preset),
         text_engine=text_engine,
         text_tasks=create_text_tasks(model_class, text_engine),
@@ -102,7 +107,7 @@ def _read_text_engine(
     engine: Engine,
     preset: Preset,
     model_class: ModelClass,
-    settings: HeadSettings,
+    head_settings: HeadSettings,
 ) -> TextEngine:
     """Returns the engine with the tokenizer and settings of its export.
 
@@ -110,8 +115,10 @@ def _read_text_engine(
     """
     folder = Path(preset.path)
     tokenizer = read_tokenizer(folder, preset)
-    check_settings(model_class, settings, folder / model_json.MODEL_JSON_FILE)
-    return create_text_engine(engine, tokenizer, model_class, settings)
+    check_settings(
+        model_class, head_settings, folder / model_json.MODEL_JSON_FILE
+    )
+    return create_text_engine(engine, tokenizer, model_class, head_settings)
 
 
 def read_tokenizer(folder: Path, preset: Preset) -> FullTokenizer:

@@ -98,13 +98,13 @@ def _adapt_text_task(
 
 
 def check_settings(
-    model_class: ModelClass, settings: Mapping[str, object], file: Path
+    model_class: ModelClass, head_settings: Mapping[str, object], file: Path
 ) -> None:
     """Checks that an export states all that its tasks need.
 
     Args:
         model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
-        settings: settings of the head, with its labels.
+        head_settings: settings of the head, with its labels.
         file: path of model.json, for messages.
 
     Raises:
@@ -113,11 +113,11 @@ def check_settings(
     names = ["max_seq_length"]
     for text_task in TEXT_TASKS_OF_CLASS[model_class]:
         names += text_task.required_settings
-    if settings.get("output_mode") == output_modes.REGRESSION:
+    if head_settings.get("output_mode") == output_modes.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:
-        if settings.get(name) is None:
+        if head_settings.get(name) is None:
             raise ValueError(
                 f"{file}: `task` lacks `{name}`; export or copy the model again"
             )

@@ -119,7 +119,7 @@ def _decode_tags(
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        only_legal=text_engine.only_legal_tags,
+        legal_tags=text_engine.legal_tags,
     )
     probabilities = tag_probabilities.tolist()
     reply: TagReply = {

@@ -34,7 +34,7 @@ class TextEngine:
             if it is unknown.
         doc_stride: WordPieces between the starts of the windows of a text, 0 if
             the model reads a text in one input.
-        only_legal_tags: whether a token classifier chooses the best legal
+        legal_tags: whether a token classifier chooses the best legal
             sequence of tags, or each tag independently.
         window_options: how a span labeler cuts a passage into windows, None for
             other models.
@@ -50,7 +50,7 @@ class TextEngine:
     output_mode: OutputMode = output_modes.CLASSIFICATION
     num_texts: int | None = None
     doc_stride: int = 0
-    only_legal_tags: bool = False
+    legal_tags: bool = False
     window_options: WindowOptions | None = None
     decoding_options: DecodingOptions | None = None
 
@@ -76,7 +76,7 @@ def create_text_engine(
     engine: Engine,
     tokenizer: FullTokenizer,
     model_class: ModelClass,
-    settings: HeadSettings,
+    head_settings: HeadSettings,
 ) -> TextEngine:
     """Returns a TextEngine whose inputs are as long as its engine accepts.
 
@@ -84,35 +84,35 @@ def create_text_engine(
         engine: engine that runs the network.
         tokenizer: tokenizer of the model.
         model_class: class of the model.
-        settings: settings of the head, which `check_settings` has checked. If
-            the length of the engine's inputs is fixed, `max_seq_length` of the
-            TextEngine is at most this length.
+        head_settings: settings of the head, which `check_settings` has checked.
+            If the length of the engine's inputs is fixed, `max_seq_length` of
+            the TextEngine is at most this length.
 
     Raises:
         ValueError: the inputs are too short for the windows of a span labeler.
     """
     fixed = engine.inputs["input_ids"][-1]
-    max_seq_length = min(filter(None, (settings["max_seq_length"], fixed)))
+    max_seq_length = min(filter(None, (head_settings["max_seq_length"], fixed)))
     window_options = None
     decoding_options = None
     if model_class == kinds.SPAN_LABELER:
         window_options = read_options(
-            WindowOptions, {**settings, "max_seq_length": max_seq_length}
+            WindowOptions, {**head_settings, "max_seq_length": max_seq_length}
         )
-        decoding_options = read_options(DecodingOptions, settings)
+        decoding_options = read_options(DecodingOptions, head_settings)
     return TextEngine(
         engine=engine,
         tokenizer=tokenizer,
         max_seq_length=max_seq_length,
         # Google's script pads the windows of SQuAD, and padding is a candidate
         # for an answer.
-        pads_to_maximum=settings.get("trim_padding") is False,
-        labels=[*(settings.get("labels") or ())],
-        output_mode=exported_outputs.output_mode_of(settings),
-        num_texts=settings.get("num_texts"),
-        doc_stride=settings.get("doc_stride", 0),
+        pads_to_maximum=head_settings.get("trim_padding") is False,
+        labels=[*(head_settings.get("labels") or ())],
+        output_mode=exported_outputs.output_mode_of(head_settings),
+        num_texts=head_settings.get("num_texts"),
+        doc_stride=head_settings.get("doc_stride", 0),
         # An export without this setting chooses each tag independently.
-        only_legal_tags=bool(settings.get("legal_tags")),
+        legal_tags=bool(head_settings.get("legal_tags")),
         window_options=window_options,
         decoding_options=decoding_options,
     )

@@ -50,21 +50,26 @@ def write_best_step(folder, **task):
 
 
 @pytest.mark.parametrize(
-    ("load_best", "prefers_best", "found"),
+    ("load_best", "run_step", "found"),
     [
-        (True, None, "best/model.ckpt-5"),
-        (True, False, "model.ckpt-7"),
-        (False, None, "model.ckpt-7"),
-        (False, True, "best/model.ckpt-5"),
+        (True, "reported", "best/model.ckpt-5"),
+        (True, "last", "model.ckpt-7"),
+        (False, "reported", "model.ckpt-7"),
+        (False, "best", "best/model.ckpt-5"),
     ],
 )
 def test_find_tf1_checkpoint_of_a_run_is_the_step_that_it_reports(
-    create_files, load_best, prefers_best, found
+    create_files, load_best, run_step, found
 ):
     folder = create_files(*RUN)
     write_best_step(folder, load_best=load_best)
-    actual = find_tf1_checkpoint(folder, prefers_best)
+    actual = find_tf1_checkpoint(folder, run_step)
     assert actual == str(folder / found)
+
+
+def test_find_tf1_checkpoint_names_the_steps_that_it_knows(create_files):
+    with pytest.raises(ValueError, match="run_step='newest'"):
+        find_tf1_checkpoint(create_files(*RUN), "newest")
 
 
 @pytest.mark.parametrize(

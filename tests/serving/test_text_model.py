@@ -102,11 +102,6 @@ def test_a_model_over_ids_has_no_tasks(load):
     assert "input_ids" in model.engine.inputs
 
 
-def test_the_former_name_of_a_text_engine_still_works(load):
-    model = load("features")
-    assert model.loaded_model is model.text_engine
-
-
 @pytest.mark.parametrize(
     "ask",
     [

@@ -101,17 +101,18 @@ def _predict_batches(
 ) -> Iterator[Batch[Any]]:
     """Yields features and logits, as the model itself would compute them."""
     max_seq_length = task.config.fine_tuning.max_seq_length
-    settings = task.head_settings
+    head_settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     limits = engine.limit_batches(
-        max_seq_length, pads_to_maximum=settings.get("trim_padding") is False
+        max_seq_length,
+        pads_to_maximum=head_settings.get("trim_padding") is False,
     )
     tokens_per_record = math.prod(encoded_set.records.spec["input_ids"].shape)
     batch_size = limits.max_rows(tokens_per_record)
     for batch in encoded_set.create_dataset(batch_size, trims_padding=False):
         features = {name: np.asarray(value) for name, value in batch.items()}
         outputs = engine.run_padded(features, limits)
-        logits = exported_outputs.to_logits(model_class, settings, outputs)
+        logits = exported_outputs.to_logits(model_class, head_settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
             logits = {

@@ -68,7 +68,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         strategy=strategy,
         teacher=teacher,
         label_alternatives=task.label_alternatives,
-        prefers_best=config.loads_best,
+        loads_best=config.loads_best,
     )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
@@ -116,8 +116,8 @@ def end_with_scores(
     _warn_of_missed_labels(config, dev_scores)
     run_ending.log_end(
         run_folder,
-        score_lines=_list_score_lines(task, dev_scores),
-        commands=_list_commands(task),
+        score_lines=_list_dev_score_lines(task, dev_scores),
+        commands=_list_export_commands(task),
         seconds=time.time() - begin_time,
     )
 
@@ -201,7 +201,7 @@ def _warn_of_missed_labels(
         )
 
 
-def _list_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
+def _list_dev_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
     if metric not in dev_scores:
@@ -209,7 +209,7 @@ def _list_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
     return [f"{metric} on the dev set: {dev_scores[metric]:.4f}"]
 
 
-def _list_commands(task: AnyTask) -> Sequence[str]:
+def _list_export_commands(task: AnyTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
     return example_calls.list_example_commands(

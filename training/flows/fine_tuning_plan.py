@@ -46,13 +46,13 @@ def plan_fine_tuning(
     # Without training, those of the weights' training.
     training_settings = start.training_settings
     if train_set := encoded_sets.get("train"):
-        settings = collect_fine_tuning_settings(
+        collected_settings = collect_fine_tuning_settings(
             task, train_set, set_fingerprints
         )
-        _check_resumed_fine_tuning(start, set_fingerprints, settings)
+        _check_resumed_fine_tuning(start, set_fingerprints, collected_settings)
         num_steps = _compute_num_steps(task, train_set)
         training_settings = resuming.create_training_settings(
-            task.config, start.preset, settings
+            task.config, start.preset, collected_settings
         )
     return RunPlan(
         create_model=functools.partial(
@@ -87,31 +87,31 @@ def collect_fine_tuning_settings(
         OSError: a file cannot be read.
     """
     start = task.start
-    settings: TrainingSettings = {
+    collected_settings: TrainingSettings = {
         **fingerprints.fingerprint_start(start),
         **task.settings,
         SETS_ENTRY: [*set_fingerprints.values()],
     }
     dev_set_rule = find_dev_set_rule_to_record(start.dev_set_rule, start.preset)
     if dev_set_rule:
-        settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
-    settings["train_records"] = fingerprints.fingerprint_files(
+        collected_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
+    collected_settings["train_records"] = fingerprints.fingerprint_files(
         train_set.records.files
     )
-    return settings
+    return collected_settings
 
 
 def _check_resumed_fine_tuning(
     start: StartingPoint[FineTuningConfig],
     set_fingerprints: SetFingerprints,
-    settings: TrainingSettings,
+    collected_settings: TrainingSettings,
 ) -> None:
     """Checks that a resumed run goes on with what it began with.
 
     Args:
         start: StartingPoint of the command.
         set_fingerprints: the sets of the command.
-        settings: result of `collect_fine_tuning_settings`.
+        collected_settings: result of `collect_fine_tuning_settings`.
 
     Raises:
         ValueError: the run in --output_dir began with another train set or
@@ -120,10 +120,10 @@ def _check_resumed_fine_tuning(
     check_train_set(
         start.preset,
         set_fingerprints,
-        settings["train_records"],
+        collected_settings["train_records"],
         has_table=start.dev_set_rule is not None,
     )
-    resuming.check_resumed(start.config, start.preset, settings)
+    resuming.check_resumed(start.config, start.preset, collected_settings)
 
 
 def _compute_num_steps(

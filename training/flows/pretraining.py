@@ -147,14 +147,14 @@ def _end_pretraining(
         warn_of_no_progress(scores, evaluator.baseline_accuracy)
     run_ending.log_end(
         trainer.run_folder,
-        score_lines=_list_score_lines(scores),
-        commands=_list_commands(start),
+        score_lines=_list_accuracy_lines(scores),
+        commands=_list_next_commands(start),
         seconds=time.time() - begin_time,
     )
 
 
-def _list_score_lines(scores: Mapping[str, float]) -> list[str]:
-    """Returns a line for each main score."""
+def _list_accuracy_lines(scores: Mapping[str, float]) -> list[str]:
+    """Returns a line for each accuracy among the scores."""
     return [
         f"{name}: {scores[name]:.4f}"
         for name in ("masked_lm_accuracy", "next_sentence_accuracy")
@@ -162,7 +162,7 @@ def _list_score_lines(scores: Mapping[str, float]) -> list[str]:
     ]
 
 
-def _list_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
+def _list_next_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
     """Returns commands that fine-tune, export or ask the model."""
     config = start.config
     folder = shlex.quote(config.training.output_dir)
@@ -182,6 +182,6 @@ def _list_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
             f"python -m tools.export --model={folder} --export_dir=OUT"
         )
     elif has_tokenizer:
-        settings: HeadSettings = {"name": kinds.PRETRAINER}
-        lines += example_calls.list_example_commands(settings, export)
+        head_settings: HeadSettings = {"name": kinds.PRETRAINER}
+        lines += example_calls.list_example_commands(head_settings, export)
     return lines

@@ -49,16 +49,16 @@ def plan_pretraining(
     # Without training, those of the weights' training.
     training_settings = start.training_settings
     if config.training.do_train:
-        settings = collect_pretraining_settings(
+        collected_settings = collect_pretraining_settings(
             start, records, dev_set_fingerprints
         )
-        _check_resumed_pretraining(start, settings)
+        _check_resumed_pretraining(start, collected_settings)
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,
             warmup=config.pretraining.num_warmup_steps,
         )
         training_settings = resuming.create_training_settings(
-            config, start.preset, settings
+            config, start.preset, collected_settings
         )
     return RunPlan(
         create_model=functools.partial(
@@ -91,38 +91,40 @@ def collect_pretraining_settings(
         ValueError: a record is damaged.
         OSError: a file cannot be read.
     """
-    settings = fingerprints.fingerprint_start(start)
-    settings["input_file"] = record_inspection.fingerprint_records(
+    collected_settings = fingerprints.fingerprint_start(start)
+    collected_settings["input_file"] = record_inspection.fingerprint_records(
         records.files
     )
     if start.config.keeps_best:
-        settings["eval_input_file"] = dev_set_fingerprints
-    return settings
+        collected_settings["eval_input_file"] = dev_set_fingerprints
+    return collected_settings
 
 
 def _check_resumed_pretraining(
-    start: StartingPoint[PretrainingConfig], settings: TrainingSettings
+    start: StartingPoint[PretrainingConfig],
+    collected_settings: TrainingSettings,
 ) -> None:
     """Checks that a resumed run goes on with what it began with.
 
     Args:
         start: StartingPoint of the command.
-        settings: result of `collect_pretraining_settings`.
+        collected_settings: result of `collect_pretraining_settings`.
 
     Raises:
         ValueError: the run in --output_dir began with other records or
             settings.
     """
-    _check_same_records(start, settings)
-    resuming.check_resumed(start.config, start.preset, settings)
+    _check_same_records(start, collected_settings)
+    resuming.check_resumed(start.config, start.preset, collected_settings)
 
 
 def _check_same_records(
-    start: StartingPoint[PretrainingConfig], settings: TrainingSettings
+    start: StartingPoint[PretrainingConfig],
+    collected_settings: TrainingSettings,
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
-    `settings` is the result of `collect_pretraining_settings`.
+    `collected_settings` is the result of `collect_pretraining_settings`.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.
@@ -132,7 +134,7 @@ def _check_same_records(
     folder = start.config.training.output_dir
     for name in _RECORD_FLAGS:
         recorded = start.training_settings.get(name)
-        records = settings.get(name)
+        records = collected_settings.get(name)
         if records is None or not isinstance(recorded, list):
             continue
         if records == recorded:

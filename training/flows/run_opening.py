@@ -29,7 +29,7 @@ def open_run(
     strategy: tf.distribute.Strategy,
     teacher: "AnyTaskModel | None" = None,
     label_alternatives: Sequence[Sequence[str]] = (),
-    prefers_best: bool = False,
+    loads_best: bool = False,
 ) -> Trainer:
     """Opens the folder of a run, and creates its model with its weights.
 
@@ -44,7 +44,7 @@ def open_run(
         teacher: the teacher to learn from, None without a teacher.
         label_alternatives: lists of names of the model's outputs, see
             `Task.label_alternatives`. Empty if the outputs are not labels.
-        prefers_best: whether a command that does not train loads the best step
+        loads_best: whether a command that does not train loads the best step
             rather than the newest checkpoint.
 
     Returns:
@@ -65,6 +65,6 @@ def open_run(
         start, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.restore_or_load(
-        label_alternatives, prefers_best=prefers_best
+        label_alternatives, loads_best=loads_best
     )
     return trainer

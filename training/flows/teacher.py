@@ -64,7 +64,7 @@ def load_teacher(
         dtype=POLICY_OF_PRECISION[config.devices.mixed_precision],
     )
     report = modeling.load_checkpoint(
-        model, preset, output_names=label_alternatives
+        model, preset, label_alternatives=label_alternatives
     )
     heads = [name for name in report.missing if not name.startswith("bert/")]
     if heads and config.distillation.distill_alpha:

@@ -87,7 +87,7 @@ class RunWeights:
         self,
         label_alternatives: Sequence[Sequence[str]] = (),
         *,
-        prefers_best: bool = False,
+        loads_best: bool = False,
     ) -> None:
         """Sets the weights that training or evaluation starts from.
 
@@ -96,10 +96,10 @@ class RunWeights:
 
         The weights are the first of these that exist:
 
-        1. With `prefers_best` and without training: the best step of the run in
+        1. With `loads_best` and without training: the best step of the run in
            --output_dir.
         2. The newest checkpoint in --output_dir.
-        3. Without training: the best step of the run, even if `prefers_best` is
+        3. Without training: the best step of the run, even if `loads_best` is
            not set.
         4. The weights of --init_checkpoint, or with --init_layers those of
            --teacher.
@@ -108,7 +108,7 @@ class RunWeights:
         Args:
             label_alternatives: lists of names of the model's outputs, see
                 `Task.label_alternatives`. Empty if the outputs are not labels.
-            prefers_best: whether the best step comes before the newest
+            loads_best: whether the best step comes before the newest
                 checkpoint.
 
         Raises:
@@ -117,7 +117,7 @@ class RunWeights:
             OSError: the weights cannot be read.
         """
         may_use_best = not self._config.training.do_train
-        if may_use_best and prefers_best and self.restore_best():
+        if may_use_best and loads_best and self.restore_best():
             return
         step = self._checkpointer.restore()
         if step is None:
@@ -145,8 +145,8 @@ class RunWeights:
             self._model,
             self.preset or config.initial_checkpoint,
             initial_blocks=config.distillation.initial_blocks,
-            output_names=label_alternatives,
-            best=None if config.loads_best else False,
+            label_alternatives=label_alternatives,
+            run_step="reported" if config.loads_best else "last",
             # Training may begin with the model of another task.
             replaces_head=config.training.do_train,
         )
@@ -170,20 +170,22 @@ class RunWeights:
             f"another --output_dir and --init_checkpoint={folder}"
         )
 
-    def write_description(self, settings: TrainingSettings) -> None:
+    def write_description(self, training_settings: TrainingSettings) -> None:
         """Describes the weights in the run's folder before a training.
 
         The files there are the Preset of the weights from then on. Only the
         chief calls this method.
 
         Args:
-            settings: result of `resuming.create_training_settings`.
+            training_settings: result of `resuming.create_training_settings`.
 
         Raises:
             ValueError: files in the folder describe another model.
             OSError: a file cannot be written.
         """
-        self.preset = self._run_folder.write_description(self._model, settings)
+        self.preset = self._run_folder.write_description(
+            self._model, training_settings
+        )
 
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""

@@ -25,19 +25,19 @@ def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
     """
     config = start.config
     teacher = config.distillation.teacher
-    settings: TrainingSettings = {
+    training_settings: TrainingSettings = {
         "bert_config": start.bert_config.to_dict(),
         "left_to_right": config.network["left_to_right"],
         "bilstm": config.network["bilstm"],
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        settings["teacher_network"] = _fingerprint_network(
+        training_settings["teacher_network"] = _fingerprint_network(
             folder_reading.read_preset(teacher, "--teacher")
         )
     if start.tokenizer:
-        settings["tokenizer"] = start.tokenizer.identity
-    return settings | _fingerprint_init_checkpoint(start)
+        training_settings["tokenizer"] = start.tokenizer.identity
+    return training_settings | _fingerprint_init_checkpoint(start)
 
 
 def _fingerprint_init_checkpoint(

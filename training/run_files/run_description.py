@@ -43,18 +43,18 @@ _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 def create_model_json(
     start: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
-    settings: TrainingSettings,
+    training_settings: TrainingSettings,
 ) -> ModelJson:
     """Returns the contents of a run's model.json.
 
     Args:
         start: what the run starts from.
         model: its class is the name of the task.
-        settings: result of `resuming.create_training_settings`.
+        training_settings: result of `resuming.create_training_settings`.
     """
     head_settings = start.config.flag_values_of(Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
-    chosen: Mapping[str, object] = settings
+    chosen: Mapping[str, object] = training_settings
     head_settings |= {
         name: chosen[name] for name in head_settings.keys() & chosen.keys()
     }
@@ -68,7 +68,7 @@ def create_model_json(
         model_json.PROVENANCE: {
             "script": start.parsed.script,
             "command": _anonymize_command(start.parsed),
-            "settings": settings,
+            "settings": training_settings,
             "versions": {
                 "python": platform.python_version(),
                 "keras": metadata.version("keras"),

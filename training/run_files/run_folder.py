@@ -103,7 +103,7 @@ class RunFolder:
         self.best_step.restore(step)
 
     def write_description(
-        self, model: "AnyTaskModel", settings: TrainingSettings
+        self, model: "AnyTaskModel", training_settings: TrainingSettings
     ) -> Preset:
         """Describes the weights that a training is about to change.
 
@@ -112,7 +112,7 @@ class RunFolder:
 
         Args:
             model: the model to train, of which the configuration is written.
-            settings: result of `resuming.create_training_settings`.
+            training_settings: result of `resuming.create_training_settings`.
 
         Returns:
             the Preset of these files.
@@ -125,7 +125,7 @@ class RunFolder:
             model, self._start.tokenizer, self.labels
         )
         description = run_description.create_model_json(
-            self._start, model, settings
+            self._start, model, training_settings
         )
         run_description.write_listed_files(
             self.path, files, description, best_step=self.best_step.step

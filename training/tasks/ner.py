@@ -173,5 +173,5 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
             encoded_set.origins,
             itertools.chain.from_iterable(probabilities),
             self.labels,
-            only_legal=self.config.legal_tags,
+            legal_tags=self.config.legal_tags,
         )

@@ -60,7 +60,7 @@ _DECODED_BATCH_SIZE = 64
 
 
 def create_answer_signatures(
-    model: BertSpanLabeler, settings: HeadSettings, options: ExportOptions
+    model: BertSpanLabeler, head_settings: HeadSettings, options: ExportOptions
 ) -> ExportSignatures:
     """Returns the signatures of a span labeler.
 
@@ -82,7 +82,7 @@ def create_answer_signatures(
 
     Args:
         model: model to export.
-        settings: the fields of WindowOptions and DecodingOptions.
+        head_settings: the fields of WindowOptions and DecodingOptions.
         options: `max_seq_length` is the length of the windows.
 
     Raises:
@@ -90,9 +90,9 @@ def create_answer_signatures(
     """
     window_options = read_options(
         WindowOptions,
-        {**settings, "max_seq_length": options.max_seq_length},
+        {**head_settings, "max_seq_length": options.max_seq_length},
     )
-    decoding_options = read_options(DecodingOptions, settings)
+    decoding_options = read_options(DecodingOptions, head_settings)
     answerer = _QuestionAnswerer(
         model, window_options, decoding_options, options
     )

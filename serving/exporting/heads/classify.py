@@ -56,7 +56,7 @@ class _PredictTexts(Protocol):
 
 
 def create_classify_signatures(
-    model: BertClassifier, settings: HeadSettings, options: ExportOptions
+    model: BertClassifier, head_settings: HeadSettings, options: ExportOptions
 ) -> ExportSignatures:
     """Returns the signatures of a classifier.
 
@@ -78,7 +78,7 @@ def create_classify_signatures(
 
     Args:
         model: model to export.
-        settings: `labels`, names of the outputs. `output_mode`,
+        head_settings: `labels`, names of the outputs. `output_mode`,
             "classification" (the default), "multilabel" or "regression".
             `doc_stride`, the number of WordPieces between the starts of two
             windows of a long text, or 0 (the default) to cut long texts.
@@ -87,14 +87,14 @@ def create_classify_signatures(
         options: texts longer than `max_seq_length` are cut, unless `doc_stride`
             is set.
     """
-    output_mode = exported_outputs.output_mode_of(settings)
-    stride = settings.get("doc_stride") or 0
-    num_texts = settings.get("num_texts")
+    output_mode = exported_outputs.output_mode_of(head_settings)
+    stride = head_settings.get("doc_stride") or 0
+    num_texts = head_settings.get("num_texts")
     labels = None
     if output_mode != output_modes.REGRESSION:
-        labels = find_output_labels(model, settings)
+        labels = find_output_labels(model, head_settings)
     exported_output = exported_outputs.exported_output_of(
-        kinds.CLASSIFIER, settings
+        kinds.CLASSIFIER, head_settings
     )
     predict = share_graph(create_label_predictor(model, exported_output))
     # A model that reads windows reads no pairs.

@@ -31,7 +31,7 @@ _MAX_PADDING = 1 << 26
 
 
 def create_embed_signatures(
-    model: BertModel, settings: HeadSettings, options: ExportOptions
+    model: BertModel, head_settings: HeadSettings, options: ExportOptions
 ) -> ExportSignatures:
     """Returns the signatures of an encoder.
 
@@ -48,7 +48,8 @@ def create_embed_signatures(
 
     Args:
         model: model to export.
-        settings: settings of the head. The export of an encoder needs none.
+        head_settings: settings of the head. The export of an encoder needs
+            none.
         options: texts longer than `max_seq_length` are cut.
     """
     embedder = _TextEmbedder(model, options)

@@ -15,13 +15,15 @@ from serving.exporting.signatures.ids_graph import create_label_predictor
 
 
 def create_choice_signatures(
-    model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
+    model: BertMultipleChoice,
+    head_settings: HeadSettings,
+    options: ExportOptions,
 ) -> ExportSignatures:
     """Returns only `ids`, whose `probabilities` are those of the choices.
 
     Args:
         model: model to export.
-        settings: settings of the head. A multiple-choice model needs none.
+        head_settings: settings of the head. A multiple-choice model needs none.
         options: none of them applies to `ids`.
     """
     return ExportSignatures(

@@ -34,7 +34,7 @@ _TOP_K = 10
 
 
 def create_pretrained_signatures(
-    model: BertPretrainer, settings: HeadSettings, options: ExportOptions
+    model: BertPretrainer, head_settings: HeadSettings, options: ExportOptions
 ) -> ExportSignatures:
     """Returns the signatures of a pretrainer.
 
@@ -54,7 +54,8 @@ def create_pretrained_signatures(
 
     Args:
         model: model to export.
-        settings: settings of the head. The export of a pretrainer needs none.
+        head_settings: settings of the head. The export of a pretrainer needs
+            none.
         options: without a tokenizer, the export accepts only ids. Texts longer
             than `max_seq_length` are cut.
     """

@@ -34,7 +34,9 @@ from serving.exporting.signatures.ids_graph import (
 
 
 def create_tag_signatures(
-    model: BertTokenClassifier, settings: HeadSettings, options: ExportOptions
+    model: BertTokenClassifier,
+    head_settings: HeadSettings,
+    options: ExportOptions,
 ) -> ExportSignatures:
     """Returns the signatures of a token classifier.
 
@@ -54,21 +56,21 @@ def create_tag_signatures(
 
     Args:
         model: model to export.
-        settings: `labels`, the tags in the order of the model's outputs.
+        head_settings: `labels`, the tags in the order of the model's outputs.
             `legal_tags`, True (the default) to return the best legal sequence
             of tags (see data/ner/legal_tags.py), False to return the best tag
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    labels = find_output_labels(model, settings)
-    only_legal = settings.get("legal_tags", True)
-    tagger = _WordTagger(model, labels, options, only_legal=only_legal)
+    labels = find_output_labels(model, head_settings)
+    legal_tags = head_settings.get("legal_tags", True)
+    tagger = _WordTagger(model, labels, options, legal_tags=legal_tags)
     inputs = text_inputs("text")
     text_signatures = {
         "tag": Signature(tagger.tag, inputs),
         "tag_words": Signature(tagger.tag_words, inputs),
     }
-    recorded: HeadSettings = {"labels": labels, "legal_tags": only_legal}
+    recorded: HeadSettings = {"labels": labels, "legal_tags": legal_tags}
     return ExportSignatures(tagger.predict, text_signatures, recorded)
 
 
@@ -86,10 +88,10 @@ class _WordTagger:
         labels: list[str],
         options: ExportOptions,
         *,
-        only_legal: bool,
+        legal_tags: bool,
     ) -> None:
         self._labels = labels
-        self._only_legal = only_legal
+        self._legal_tags = legal_tags
         self._options = options
         self._tokenizer = options.packing.tokenizer
         self.predict = share_graph(
@@ -158,7 +160,7 @@ class _WordTagger:
         self, words: tf.RaggedTensor, probabilities: tf.Tensor
     ) -> tf.Tensor:
         """Returns the index of the tag of each word."""
-        if not self._only_legal:
+        if not self._legal_tags:
             return tf.argmax(probabilities, -1)
         check = batching_graph.assert_little_padding(words.row_lengths())
         with tf.control_dependencies([check]):

@@ -84,7 +84,7 @@ def _assert_ids_in_range(
 
 
 def find_output_labels(
-    model: BertClassifier, settings: HeadSettings
+    model: BertClassifier, head_settings: HeadSettings
 ) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.
 
@@ -94,7 +94,9 @@ def find_output_labels(
         ValueError: the settings name more or fewer labels than the model has
             outputs.
     """
-    labels = [*(settings.get("labels") or default_labels(model.num_labels))]
+    labels = [
+        *(head_settings.get("labels") or default_labels(model.num_labels))
+    ]
     # A SavedModel would answer with the names of other outputs.
     check_labels(labels, num_labels=model.num_labels)
     return labels

@@ -66,7 +66,9 @@ def test_command_names_files_but_no_folders(tmp_path):
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
     )
-    contents = run_description.create_model_json(start, model=None, settings={})
+    contents = run_description.create_model_json(
+        start, model=None, training_settings={}
+    )
     card = model_card.Card(kind=model_card.WEIGHTS, model_json=contents).text()
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):

@@ -74,5 +74,5 @@ def test_the_checkpoint_of_a_run_without_load_best_is_its_last_step(
         {name: expected[name] for name in names if "seed" not in name},
     )
     # A user may still ask for the best step.
-    best = modeling.find_checkpoint(run, best=True)
+    best = modeling.find_checkpoint(run, run_step="best")
     assert best == f"{run}/best/model.ckpt-{STEPS_PER_EPOCH}"

@@ -36,7 +36,7 @@ def other_model(kind):
 def test_outputs_are_put_in_the_labels_order(saved_model, other_model):
     folder, outputs = saved_model
     labels = ["contradiction", "entailment", "neutral"]
-    modeling.load_checkpoint(other_model, folder, output_names=[labels])
+    modeling.load_checkpoint(other_model, folder, label_alternatives=[labels])
     expected = outputs[..., [2, 0, 1]]
     np.testing.assert_allclose(other_model(FEATURES), expected, atol=1e-6)
 
@@ -46,7 +46,7 @@ def test_outputs_without_the_labels_names_keep_their_order(
     saved_model, other_model, labels
 ):
     folder, outputs = saved_model
-    modeling.load_checkpoint(other_model, folder, output_names=labels)
+    modeling.load_checkpoint(other_model, folder, label_alternatives=labels)
     np.testing.assert_allclose(other_model(FEATURES), outputs, atol=1e-6)
 
 
@@ -54,6 +54,6 @@ def test_outputs_in_another_order_are_not_new(saved_model, other_model):
     folder, _ = saved_model
     labels = ["contradiction", "entailment", "neutral"]
     report = modeling.load_checkpoint(
-        other_model, folder, output_names=[labels]
+        other_model, folder, label_alternatives=[labels]
     )
     assert not report.missing

@@ -73,7 +73,7 @@ def test_access_is_the_token_of_the_file_and_the_origins(tmp_path):
     path = tmp_path / "token"
     path.write_text("a-long-token")
     config = ServeConfig(
-        engine=EngineFlags(),
+        engine_flags=EngineFlags(),
         limits=LimitFlags(),
         model=["a"],
         token_file=str(path),
@@ -99,7 +99,7 @@ def serve_with(monkeypatch):
         name = "serving.http.server_state"
         monkeypatch.setitem(sys.modules, name, module)
         config = ServeConfig(
-            engine=EngineFlags(), limits=LimitFlags(), model=["a"]
+            engine_flags=EngineFlags(), limits=LimitFlags(), model=["a"]
         )
         serve_steps.serve_models(config, {}, serve_steps.Access("", ()))
 

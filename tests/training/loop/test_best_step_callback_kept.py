@@ -149,13 +149,13 @@ def test_a_command_warns_of_a_missing_best_step(
     assert MISSING_BEST_STEP in caplog.text
 
 
-@pytest.mark.parametrize("best", [None, False])
-def test_loading_warns_of_a_missing_best_step_but_for_best_false(
-    best, run_without_best, caplog
+@pytest.mark.parametrize("run_step", ["reported", "last"])
+def test_loading_warns_of_a_missing_best_step_but_for_the_last_step(
+    run_step, run_without_best, caplog
 ):
     model = toy_task.BertClassifier(modeling.load_config(run_without_best), 2)
-    modeling.load_checkpoint(model, run_without_best, best=best)
-    assert (MISSING_BEST_STEP in caplog.text) == (best is None)
+    modeling.load_checkpoint(model, run_without_best, run_step=run_step)
+    assert (MISSING_BEST_STEP in caplog.text) == (run_step == "reported")
 
 
 def test_a_command_uses_no_better_step_than_model_json_names(options, tmp_path):
