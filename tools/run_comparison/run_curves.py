@@ -18,6 +18,7 @@ from training.run_files import history_lines
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import ColorType
 
 # A curve of fewer points also gets a dot for each point.
 _FEW_POINTS = 10
@@ -78,13 +79,13 @@ class _CurveGroup:
 
     Attributes:
         label: what the legend shows.
-        color: color of the curves, as matplotlib takes it.
+        color: the color of the curves.
         is_eval: whether these are curves of evaluations.
         points: {metric: [(value on the x axis, value)]}, none of them empty.
     """
 
     label: str
-    color: tuple[float, float, float]
+    color: "ColorType"
     is_eval: bool
     points: Mapping[str, Sequence[tuple[float, float]]]
 
