@@ -14,8 +14,8 @@ In Python:
 The same in a graph:
 
     tokenizer_layer.py: tokenizes, as `FullTokenizer` does
-    normalization_graph.py: its characters, lower-cased and without accents
-    unicode_tables.py: the tables of characters that this needs
+    normalization_graph.py: its first step, which cleans and lower-cases text
+    unicode_tables.py: the tables of characters for this step
     wordpiece_graph.py: its words to WordPieces
     packing_layer.py: packs tokens as inputs
     token_windows_graph.py: cuts texts into windows, and packs these

@@ -1,7 +1,7 @@
 """Normalizes code points inside a TensorFlow graph, for TokenizerLayer.
 
-D = code points of the decoded texts, K = code points after normalization,
-including white space.
+D = code points of the decoded texts, K = normalized code points, including
+white space.
 """
 
 from typing import NamedTuple
@@ -44,11 +44,7 @@ def normalize(
     chars = NormalizedCharacters(
         *(
             tf.dynamic_partition(values, is_dropped, 2)[0]
-            for values in (
-                code_points,
-                flags,
-                tf.range(tf.size(code_points)),
-            )
+            for values in (code_points, flags, tf.range(tf.size(code_points)))
         )
     )
     if not do_lower_case:
@@ -131,11 +127,11 @@ def _reorder(
 ) -> NormalizedCharacters:
     """Sorts the combining marks after each base character.
 
-    Unicode's NFD defines the order. `decoded_flags`, int32 [D], are the
-    flags of all decoded code points.
+    Unicode's NFD defines the order. `decoded_flags`, int32 [D], are the flags
+    of all decoded code points.
 
-    The comments show the values of `x p q y q` without its blanks. p and q
-    are marks of the classes 226 and 224, so that q stands before p.
+    The comments show the values of `x p q y q` without its blanks. p and q are
+    marks of the classes 226 and 224, so that q stands before p.
     """
     marks, classes = tables.combining_classes
     # [1 2 4], where a mark may be

@@ -9,8 +9,8 @@ The layer needs less than 100 bytes of memory for each byte of text, even if the
 words are long.
 
 N = number of texts. D, C, W and P are totals over all texts: D = code points of
-the decoded texts, C = code points after normalization, W = words, P =
-WordPieces.
+the decoded texts, C = normalized code points that are no white space, W =
+words, P = WordPieces.
 """
 
 import functools
