@@ -28,11 +28,9 @@ What Keras calls:
 
     features.py: the names of the inputs, and checks of their values
     keras_fit.py: `KerasFitModel`, which `fit` trains with these losses
-    keras_saving.py: `KerasSavingModel`, which Keras also saves, quantizes and
-        exports
     keras_export.py: the shapes with which Keras exports a model
-    base_model.py: `BaseModel`, which is also created from a folder of weights:
-        the base class of all models
+    base_model.py: `BaseModel`, the base class of all models, which is created
+        from a folder of weights, and which Keras saves, quantizes and exports
 
 What the layers compute with:
 

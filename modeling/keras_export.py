@@ -1,6 +1,6 @@
 """The shapes with which Keras exports a model, on each of its backends.
 
-keras_saving.py exports a model by these functions.
+`BaseModel.export` exports a model by these functions.
 """
 
 import functools

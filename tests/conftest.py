@@ -98,15 +98,17 @@ def made_once(request, tmp_path_factory):
     """Function (make) -> result of `make(folder)`, called in one process only.
 
     All processes of a test session share the result, which is pickled under the
-    name of `make`. No test may change the files that `make` writes.
+    name of `make` and of its module. No test may change the files that `make`
+    writes.
     """
     shared = tmp_path_factory.getbasetemp()
     if hasattr(request.config, "workerinput"):
         shared = shared.parent
 
     def make_or_read(make):
-        result = shared / f"{make.__name__}.pickle"
-        with open(shared / f"{make.__name__}.lock", "w") as lock:
+        name = f"{make.__module__}.{make.__qualname__}"
+        result = shared / f"{name}.pickle"
+        with open(shared / f"{name}.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not result.exists():
                 made = make(tmp_path_factory.mktemp(make.__name__))

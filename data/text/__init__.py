@@ -14,7 +14,8 @@ In Python:
 The same in a graph:
 
     tokenizer_layer.py: tokenizes, as `FullTokenizer` does
-    unicode_tables.py: its tables of characters
+    normalization_graph.py: its first step, which cleans and lower-cases text
+    unicode_tables.py: the tables of characters for this step
     wordpiece_graph.py: its words to WordPieces
     packing_layer.py: packs tokens as inputs
     token_windows_graph.py: cuts texts into windows, and packs these

@@ -1,4 +1,4 @@
-"""Creates tables with which TokenizerLayer normalizes text.
+"""Creates tables with which normalization_graph.py normalizes text.
 
 The tables are built from Python's `unicodedata` and `str`, so they have the
 same effect on each code point as `BasicTokenizer` in this version of Python.

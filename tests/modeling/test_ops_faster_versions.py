@@ -62,6 +62,30 @@ def create_adder(width, dtype):
     return tf.constant(adder, "float64" if dtype == "float64" else "float32")
 
 
+def layer_norm_options(width, dtype):
+    """Returns the options of `layer_norm` in a type."""
+    return {"layer": create_layer_norm(width, dtype), "training": False}
+
+
+def attention_options(width, dtype, seed):
+    """Returns the options of `attention_probs` in a type."""
+    return {
+        "adder": create_adder(width, dtype),
+        "scale": 0.125,
+        "dropout_prob": 0.4,
+        "seed": seed,
+    }
+
+
+def add_norm_options(width, dtype, seed):
+    """Returns the options of `dropout_add_norm` in a type."""
+    return {
+        "layer": create_layer_norm(width, dtype),
+        "dropout_prob": 0.4,
+        "seed": seed,
+    }
+
+
 def compute_with_gradients(function, tensors, options, dtype):
     """Returns a function's value and gradients in float64, from one graph.
 
@@ -197,41 +221,28 @@ def test_a_fused_swap_of_attention_heads_is_the_plain_one(dtype, width):
 @for_each_fused_dtype
 @pytest.mark.parametrize("num_elements", [24, 70_000])
 def test_a_fused_layer_norm_is_the_plain_one(num_elements, dtype, width):
-    options, exact_options = (
-        {"layer": create_layer_norm(width, layer_dtype), "training": False}
-        for layer_dtype in (dtype, "float64")
-    )
     tensors = [draw_numbers(max(num_elements // width, 2), width) * 3]
     assert_same_as_plain(
         fusions.layer_norm,
         ops.layer_norm,
         tensors,
         dtype,
-        options,
-        exact_options,
+        layer_norm_options(width, dtype),
+        layer_norm_options(width, "float64"),
     )
 
 
 @for_each_width
 @for_each_fused_dtype
 def test_fused_attention_probabilities_are_the_plain_ones(dtype, width):
-    options, exact_options = (
-        {
-            "adder": create_adder(width, adder_dtype),
-            "scale": 0.125,
-            "dropout_prob": 0.4,
-            "seed": None,
-        }
-        for adder_dtype in (dtype, "float64")
-    )
     tensors = [draw_numbers(2, 3, 5, width) * 4]
     assert_same_as_plain(
         fusions.attention_probs,
         ops.attention_probs,
         tensors,
         dtype,
-        options,
-        exact_options,
+        attention_options(width, dtype, seed=None),
+        attention_options(width, "float64", seed=None),
     )
 
 
@@ -239,14 +250,6 @@ def test_fused_attention_probabilities_are_the_plain_ones(dtype, width):
 @for_each_fused_dtype
 @for_each_rank
 def test_a_fused_sum_and_layer_norm_are_the_plain_ones(axes, dtype, width):
-    options, exact_options = (
-        {
-            "layer": create_layer_norm(width, layer_dtype),
-            "dropout_prob": 0.4,
-            "seed": None,
-        }
-        for layer_dtype in (dtype, "float64")
-    )
     tensors = [
         draw_numbers(*axes, width) * 3,
         draw_numbers(*axes, width, number=1),
@@ -256,8 +259,8 @@ def test_a_fused_sum_and_layer_norm_are_the_plain_ones(axes, dtype, width):
         ops.dropout_add_norm,
         tensors,
         dtype,
-        options,
-        exact_options,
+        add_norm_options(width, dtype, seed=None),
+        add_norm_options(width, "float64", seed=None),
     )
 
 
@@ -281,23 +284,14 @@ def test_a_compiled_dropout_is_the_plain_one(rate, dtype, width):
 
 @for_each_compiled_type
 def test_compiled_attention_probabilities_are_the_plain_ones(dtype, width):
-    options, exact_options = (
-        {
-            "adder": create_adder(width, adder_dtype),
-            "scale": 0.125,
-            "dropout_prob": 0.4,
-            "seed": SEED,
-        }
-        for adder_dtype in (dtype, "float64")
-    )
     tensors = [draw_numbers(2, 3, 5, width) * 4]
     assert_same_as_plain(
         compiled.attention_probs,
         ops.attention_probs,
         tensors,
         dtype,
-        options,
-        exact_options,
+        attention_options(width, dtype, seed=SEED),
+        attention_options(width, "float64", seed=SEED),
     )
 
 
@@ -306,14 +300,6 @@ def test_compiled_attention_probabilities_are_the_plain_ones(dtype, width):
 def test_a_compiled_dropout_sum_and_layer_norm_are_the_plain_ones(
     axes, dtype, width
 ):
-    options, exact_options = (
-        {
-            "layer": create_layer_norm(width, layer_dtype),
-            "dropout_prob": 0.4,
-            "seed": SEED,
-        }
-        for layer_dtype in (dtype, "float64")
-    )
     tensors = [
         draw_numbers(*axes, width) * 3,
         draw_numbers(*axes, width, number=1),
@@ -323,8 +309,8 @@ def test_a_compiled_dropout_sum_and_layer_norm_are_the_plain_ones(
         ops.dropout_add_norm,
         tensors,
         dtype,
-        options,
-        exact_options,
+        add_norm_options(width, dtype, seed=SEED),
+        add_norm_options(width, "float64", seed=SEED),
     )
 
 

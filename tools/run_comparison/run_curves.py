@@ -1,6 +1,7 @@
 """Draws the curves of training runs, for tools/plot_runs.py."""
 
 import collections
+import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,9 @@ from tools.run_comparison.plot_runs_config import (
 from training.run_files import history_lines
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import ColorType
 
 # A curve of fewer points also gets a dot for each point.
 _FEW_POINTS = 10
@@ -70,6 +73,23 @@ def create_curves(
     return curves
 
 
+@dataclasses.dataclass(frozen=True)
+class _CurveGroup:
+    """The curves of a run's training, or of its evaluations, in all panels.
+
+    Attributes:
+        label: what the legend shows.
+        color: the color of the curves.
+        is_eval: whether these are curves of evaluations.
+        points: {metric: [(value on the x axis, value)]}, none of them empty.
+    """
+
+    label: str
+    color: "ColorType"
+    is_eval: bool
+    points: Mapping[str, Sequence[tuple[float, float]]]
+
+
 def create_figure(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     """Draws a matplotlib Figure with a panel for each metric.
 
@@ -77,41 +97,75 @@ def create_figure(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
         runs: (name, curves) of each run.
         axis: label of the x axes.
     """
-    # Import late, because only this function needs matplotlib.
+    # Import late, because only the functions that draw need matplotlib.
+    from matplotlib.figure import Figure
+
+    metrics = sorted({metric for _, curves in runs for metric, _ in curves})
+    groups = _group_curves(runs)
+    num_rows = -(-len(metrics) // 2)
+    figure = Figure(figsize=(10, 3 * num_rows + 0.5), layout="constrained")
+    for panel_number, metric in enumerate(metrics, start=1):
+        panel = figure.add_subplot(num_rows, 2, panel_number)
+        panel.set(title=metric, xlabel=axis)
+        for group in groups:
+            if metric in group.points:
+                _draw_curve(panel, group, metric)
+    _add_legend(figure, groups)
+    return figure
+
+
+def _group_curves(runs: Sequence[tuple[str, Curves]]) -> list[_CurveGroup]:
+    """Returns what is drawn of each run, in the order of the legend."""
+    # Only the functions that draw need matplotlib.
     import matplotlib as mpl
-    from matplotlib import figure, lines
 
     # Pairs of a light and a dark tone.
     colors = mpl.color_sequences["Paired"]
-    metrics = sorted({metric for _, curves in runs for metric, _ in curves})
-    num_rows = -(-len(metrics) // 2)
-    drawn = figure.Figure(
-        figsize=(10, 3 * num_rows + 0.5), layout="constrained"
-    )
-    panels = {}
-    for panel_number, metric in enumerate(metrics, start=1):
-        panels[metric] = drawn.add_subplot(num_rows, 2, panel_number)
-        panels[metric].set(title=metric, xlabel=axis)
-    entries = []
+    groups = []
     for index, is_eval in itertools.product(range(len(runs)), (False, True)):
         name, curves = runs[index]
-        label = f"{name}, {'dev set' if is_eval else 'training'}"
-        color = colors[(2 * index + is_eval) % len(colors)]
-        shown = [metric for metric in metrics if curves.get((metric, is_eval))]
-        for metric in shown:
-            points = curves[metric, is_eval]
-            # Without dots, a line of one point would be invisible.
-            has_dots = is_eval or len(points) < _FEW_POINTS
-            panels[metric].plot(
-                *zip(*points, strict=True),
-                color=color,
-                marker="." if has_dots else "",
-                label=label,
+        points = {
+            metric: curve
+            for (metric, is_of_eval), curve in curves.items()
+            if is_of_eval == is_eval and curve
+        }
+        if points:
+            group = _CurveGroup(
+                label=f"{name}, {'dev set' if is_eval else 'training'}",
+                color=colors[(2 * index + is_eval) % len(colors)],
+                is_eval=is_eval,
+                points=points,
             )
-        if shown:
-            marker = "." if is_eval else ""
-            entries.append(
-                lines.Line2D([], [], color=color, marker=marker, label=label)
-            )
-    drawn.legend(handles=entries, loc="outside upper center", ncols=2)
-    return drawn
+            groups.append(group)
+    return groups
+
+
+def _draw_curve(panel: "Axes", group: _CurveGroup, metric: str) -> None:
+    """Draws the curve of a metric into its panel."""
+    points = group.points[metric]
+    # Without dots, a line of one point would be invisible.
+    has_dots = group.is_eval or len(points) < _FEW_POINTS
+    panel.plot(
+        *zip(*points, strict=True),
+        color=group.color,
+        marker="." if has_dots else "",
+        label=group.label,
+    )
+
+
+def _add_legend(figure: "Figure", groups: Sequence[_CurveGroup]) -> None:
+    """Adds an entry for each group, whatever the panels that show it."""
+    # Only the functions that draw need matplotlib.
+    from matplotlib.lines import Line2D
+
+    entries = [
+        Line2D(
+            [],
+            [],
+            color=group.color,
+            marker="." if group.is_eval else "",
+            label=group.label,
+        )
+        for group in groups
+    ]
+    figure.legend(handles=entries, loc="outside upper center", ncols=2)

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.support.tables.labeled_tables import (
@@ -9,46 +10,6 @@ from tests.support.tables.labeled_tables import (
     labels_of,
     labels_of_train,
     read_examples,
-)
-
-# Rows of a table without names of columns, and the flags that read them.
-ROWS = "a,yes\nb,no\n" * 5
-NUMBERED_COLUMNS = {"text_column": "1", "label_column": "2", "delimiter": ","}
-# Tables with quotes that open in one line and close in another.
-QUOTED_TEXT = 'text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n'
-QUOTED_LABEL = 'text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno'
-# A text with two labels.
-SEPARATED_LABELS = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
-LABELED_ROWS = [
-    {"text": text, "label": label}
-    for text, label in zip("abcdef", "xyxyxy", strict=True)
-]
-INCOMPLETE_ROWS = [
-    {"text": None, "label": "x"},
-    {"text": " ", "label": "x"},
-    {"text": "\u200b\ufeff", "label": "x"},
-    {"label": "x"},
-    {"text": "g", "label": None},
-    {"text": "h", "label": ""},
-    {"text": "i", "label": []},
-    {"text": "j", "label": float("nan")},
-    {"text": "k"},
-]
-ALL_ROWS = [LABELED_ROWS[0], *INCOMPLETE_ROWS, *LABELED_ROWS[1:]]
-PRODIGY_ROWS = [
-    {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
-    for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
-]
-COLUMN_OF_EACH_LABEL = "text,toxic,insult,threat\na,0,1,0\nb,1,1,0\nc,0,0,0\n"
-THREE_COLUMNS = {"label_column": "toxic,insult,threat"}
-# Labels that look the same.
-for_spellings = pytest.mark.parametrize(
-    "spellings",
-    [
-        ["Café", "Cafe\u0301"],
-        ["boats", "boats\u200b", "\ufeffboats", "bo\u00adats", " boats "],
-        ["old boats", "old\u00a0boats", "old  boats", "old\u3000boats"],
-    ],
 )
 
 
@@ -75,9 +36,10 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
     path.write_text("\n".join(lines))
     processor = create_processor(path, data_file=str(path), output_mode=mode)
     assert processor.sets.read_labels() == sorted({label for _, label in rows})
-    assert "odd" in str(
+    labels_of_dev = np.ravel(
         [example.label for example in processor.sets.read("dev")]
     )
+    assert any(label.startswith("odd") for label in labels_of_dev)
 
 
 @pytest.mark.parametrize("name", ["dev", "test"])
@@ -168,6 +130,11 @@ def test_a_text_may_be_its_own_pair_as_in_simcse(tmp_path):
     assert processor.text_columns == ["text", "text"]
 
 
+# Rows of a table without names of columns, and the flags that read them.
+ROWS = "a,yes\nb,no\n" * 5
+NUMBERED_COLUMNS = {"text_column": "1", "label_column": "2", "delimiter": ","}
+
+
 def test_the_first_row_is_an_example_where_columns_have_numbers(tmp_path):
     assert labels_of_train(tmp_path, ROWS, **NUMBERED_COLUMNS) == ["no", "yes"]
 
@@ -184,6 +151,11 @@ def test_a_second_header_of_joined_files_is_an_error(tmp_path):
         labels_of_train(tmp_path, 2 * f"text,label\n{ROWS}")
 
 
+# Tables with quotes that open in one line and close in another.
+QUOTED_TEXT = 'text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n'
+QUOTED_LABEL = 'text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno'
+
+
 @pytest.mark.parametrize("text", [QUOTED_TEXT, QUOTED_LABEL])
 def test_a_quote_does_not_swallow_lines(tmp_path, text):
     with pytest.raises(
@@ -197,6 +169,10 @@ def test_without_quoting_a_quote_is_a_letter(tmp_path):
     assert first == ("train-1", '"a', None, "yes")
 
 
+# A text with two labels.
+SEPARATED_LABELS = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
+
+
 def test_labels_are_split_at_the_separator(tmp_path, caplog):
     options = {"output_mode": "multilabel", "label_separator": "|"}
     actual = labels_of_train(tmp_path, SEPARATED_LABELS, **options)
@@ -208,6 +184,24 @@ def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
     labels_of_train(tmp_path, SEPARATED_LABELS, output_mode="multilabel")
     assert "'x|y'" in caplog.text
     assert "--label_separator" in caplog.text
+
+
+LABELED_ROWS = [
+    {"text": text, "label": label}
+    for text, label in zip("abcdef", "xyxyxy", strict=True)
+]
+INCOMPLETE_ROWS = [
+    {"text": None, "label": "x"},
+    {"text": " ", "label": "x"},
+    {"text": "\u200b\ufeff", "label": "x"},
+    {"label": "x"},
+    {"text": "g", "label": None},
+    {"text": "h", "label": ""},
+    {"text": "i", "label": []},
+    {"text": "j", "label": float("nan")},
+    {"text": "k"},
+]
+ALL_ROWS = [LABELED_ROWS[0], *INCOMPLETE_ROWS, *LABELED_ROWS[1:]]
 
 
 for_labeled_sets = pytest.mark.parametrize(
@@ -256,6 +250,17 @@ def table_of_labels(labels):
     return "text,label\n" + "".join(rows)
 
 
+# Labels that look the same.
+for_spellings = pytest.mark.parametrize(
+    "spellings",
+    [
+        ["Café", "Cafe\u0301"],
+        ["boats", "boats\u200b", "\ufeffboats", "bo\u00adats", " boats "],
+        ["old boats", "old\u00a0boats", "old  boats", "old\u3000boats"],
+    ],
+)
+
+
 @for_spellings
 def test_spellings_that_look_the_same_are_one_label(tmp_path, spellings):
     text = table_of_labels([*spellings, "inns"])
@@ -285,6 +290,12 @@ def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
     assert line.count("like") == 2
 
 
+PRODIGY_ROWS = [
+    {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
+    for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
+]
+
+
 def test_only_accepted_rows_of_prodigy_are_read(tmp_path, caplog):
     assert labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS) == ["x", "x"]
     assert "2 rows left out" in caplog.text
@@ -294,6 +305,10 @@ def test_the_answers_of_prodigy_may_be_the_labels(tmp_path):
     options = {"label_column": "answer"}
     actual = labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS, **options)
     assert actual == ["accept", "reject", "accept", "ignore"]
+
+
+COLUMN_OF_EACH_LABEL = "text,toxic,insult,threat\na,0,1,0\nb,1,1,0\nc,0,0,0\n"
+THREE_COLUMNS = {"label_column": "toxic,insult,threat"}
 
 
 def test_each_label_may_have_a_column(tmp_path):
