@@ -63,23 +63,19 @@ class ClassificationProcessor:
     Args:
         sets: the sets of the task.
         definition: what is trained, and how it is scored.
-        file_sets: as the attribute.
-        output_mode: "classification", "multilabel" or "regression".
-        text_columns: as the attribute.
-        settings: settings to record with the weights.
-
-    Attributes:
-        sets: the sets of the task, which read the examples and the labels.
         file_sets: the same sets if --data_file may contain them, else None.
-        definition: what is trained, and how it is scored.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair. () if
             only the examples show whether they are single texts or pairs.
+        settings: settings to record with the weights.
+
+    Each argument is an attribute too.
+
+    Attributes:
         metrics: names of the metrics that score the task (metrics.py), the main
             metric first.
         dev_sets: names of the sets to evaluate.
         test_sets: names of the sets to predict.
-        settings: settings to record with the weights.
     """
 
     dev_sets: Sequence[SetName] = ("dev",)

@@ -1,7 +1,7 @@
-"""Defines the plan of a command, which its flow makes before the model exists.
+"""The plan of a command: what to train and record, before the model exists.
 
-fine_tuning_plan.py and pretraining_plan.py make it, and run_opening.py opens
-the run that it says.
+fine_tuning_plan.py and pretraining_plan.py make the plan. run_opening.py then
+opens the run, and creates the model of the plan.
 """
 
 import dataclasses

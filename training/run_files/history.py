@@ -40,7 +40,7 @@ class History:
             without one. Evaluations with other checksums are not comparable.
 
     Attributes:
-        dev_set_checksum: the checksum of the argument.
+        dev_set_checksum: checksum of the dev set that the command evaluates.
     """
 
     def __init__(

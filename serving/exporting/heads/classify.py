@@ -130,7 +130,7 @@ def _choose_predictor(
     stride: int,
     output_mode: OutputMode,
 ) -> _PredictTexts:
-    """Returns what reads texts in windows, or without a `stride`, cuts them."""
+    """Returns a predictor of windows, or of cut texts without a `stride`."""
     if stride:
         return _WindowPredictor(
             predict, options, stride=stride, output_mode=output_mode
