@@ -166,12 +166,11 @@ def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
     done = script_runner.run("run_ner.py", folder, **split_flags(flags))
     assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
     path = folder / "again/predictions.jsonl"
-    labels = [
-        example.labels
-        for example in span_files.read_annotated_texts(path, "dev")
+    tags = [
+        example.tags for example in span_files.read_annotated_texts(path, "dev")
     ]
     lines = read_json_lines(path)
-    assert labels == [line["labels"] for line in lines]
+    assert tags == [line["labels"] for line in lines]
     assert [line["id"] for line in lines] == [*range(len(entities.rows))]
     tagged = {line["text"]: line["entities"] for line in lines}
     for entry in read_json_lines(folder / "run/dev_predictions.jsonl"):
