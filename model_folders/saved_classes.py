@@ -6,8 +6,8 @@ imports/registration.py. `data` does not import `modeling` by that. Only Keras
 does, when it loads a file that names a class of `modeling`.
 """
 
-# {name of a class: its module}.
-MODULE_OF_SAVED_CLASS = {
+# {name of a class in `modeling`: its module}. `modeling` offers these names.
+MODULE_OF_MODELING_CLASS = {
     "BertModel": "modeling.bert",
     "ClassifierLoss": "modeling.losses",
     "ContrastiveLoss": "modeling.losses",
@@ -24,5 +24,8 @@ MODULE_OF_SAVED_CLASS = {
     "BertPretrainer": "modeling.task_models",
     "BertSpanLabeler": "modeling.task_models",
     "BertTokenClassifier": "modeling.task_models",
+}
+# {name of a class that a file may name: its module}.
+MODULE_OF_SAVED_CLASS = MODULE_OF_MODELING_CLASS | {
     "BertTextClassifierPreprocessor": "data.text.preprocessor",
 }

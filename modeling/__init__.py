@@ -70,7 +70,10 @@ from typing import TYPE_CHECKING, Any
 from imports import lazy
 from imports.installation import read_version
 from imports.registration import register_saved_classes
-from model_folders.saved_classes import MODULE_OF_SAVED_CLASS
+from model_folders.saved_classes import (
+    MODULE_OF_MODELING_CLASS,
+    MODULE_OF_SAVED_CLASS,
+)
 
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them
@@ -124,12 +127,11 @@ if TYPE_CHECKING:
 
 # {name: its module}, as in the imports above. `lazy` imports a module at the
 # first use of its name.
-_MODULE_OF_NAME = {
+_MODULE_OF_NAME = MODULE_OF_MODELING_CLASS | {
     "BertConfig": "model_folders.bert_config",
     "find_huggingface": "model_folders.formats.huggingface.weights",
     "find_order": "model_folders.labels",
     "load_config": "model_folders.reading.config_files",
-    "BertModel": "modeling.bert",
     "check_checkpoint": "modeling.checkpoints.finding",
     "find_checkpoint": "modeling.checkpoints.finding",
     "read_shapes": "modeling.checkpoints.finding",
@@ -142,21 +144,6 @@ _MODULE_OF_NAME = {
     "extend_model": "modeling.checkpoints.vocabulary_extension",
     "DistillationLoss": "modeling.distillation",
     "Distiller": "modeling.distillation",
-    "ClassifierLoss": "modeling.losses",
-    "ContrastiveLoss": "modeling.losses",
-    "CosineLoss": "modeling.losses",
-    "MultiLabelLoss": "modeling.losses",
-    "PretrainingLoss": "modeling.losses",
-    "RankingLoss": "modeling.losses",
-    "RegressionLoss": "modeling.losses",
-    "SpanLoss": "modeling.losses",
-    "TokenLoss": "modeling.losses",
-    "BertClassifier": "modeling.task_models",
-    "BertEmbedder": "modeling.task_models",
-    "BertMultipleChoice": "modeling.task_models",
-    "BertPretrainer": "modeling.task_models",
-    "BertSpanLabeler": "modeling.task_models",
-    "BertTokenClassifier": "modeling.task_models",
 }
 
 __all__ = [*_MODULE_OF_NAME]

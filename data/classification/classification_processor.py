@@ -23,7 +23,7 @@ Learned: TypeAlias = Literal["labels", "relevances", "vectors"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TaskDefinition:
-    """What a model learns in a task, and how its predictions are scored.
+    """Names what a model learns in a task, and the scores of the task.
 
     training/ chooses the class of the task and the loss by `learns`.
 
@@ -56,7 +56,7 @@ class ClassificationSets(HeldSets[InputExample], abc.ABC):
 
 
 class ClassificationProcessor:
-    """What a classification task reads, and how its predictions are scored.
+    """Offers the sets and the scores of a classification task.
 
     Call `sets.read` and `sets.read_labels` for the examples and the labels.
 

@@ -46,7 +46,7 @@ _LENGTH_ENTRY_OF_FILE = {
 
 @dataclasses.dataclass(frozen=True)
 class Preset:
-    """What the files in a folder state about its weights.
+    """Contains what the files beside weights state about them.
 
     Some entries of model.json are attributes of their own: `head_settings` is
     its entry `task`, and `training_settings` are the `settings` of its

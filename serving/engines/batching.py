@@ -49,7 +49,7 @@ class BatchRow(NamedTuple):
 
 
 class BatchLimits(NamedTuple):
-    """How long and how large the batches of an engine may be.
+    """Limits the lengths and the size of an engine's batches.
 
     Attributes:
         lengths: lengths to which inputs may be padded, in WordPieces, the

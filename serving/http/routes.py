@@ -76,7 +76,7 @@ def create_router(state: ServerState) -> fastapi.FastAPI:
 
 
 class _Operation(NamedTuple):
-    """What openapi.json says about a path.
+    """Contains the id and the title of a path in openapi.json.
 
     Attributes:
         id: id by which generated clients call the operation. It must never

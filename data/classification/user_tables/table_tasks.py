@@ -27,7 +27,7 @@ def _score_passages(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TableTaskDefinition(TaskDefinition):
-    """How a task of a user's own tables differs from the others.
+    """Defines a task of a user's own tables, and the columns that it reads.
 
     Attributes:
         metrics: as in `TaskDefinition`. By default, the kind of the labels
