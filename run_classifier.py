@@ -31,7 +31,7 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     classifier_task = load_task(start, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
-    from training.flows import fine_tuning
+    from training.fine_tuning import fine_tuning
 
     fine_tuning.fine_tune(classifier_task)
 

@@ -19,7 +19,7 @@ def main(parsed: ParsedCommand[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
     start = read_start(decide_by_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.
-    from training.flows import pretraining
+    from training.pretraining import pretraining
 
     pretraining.pretrain(start)
 

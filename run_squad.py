@@ -21,7 +21,7 @@ def main(parsed: ParsedCommand[SquadConfig]) -> None:
     squad_task = load_task(start, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
-    from training.flows import fine_tuning
+    from training.fine_tuning import fine_tuning
 
     fine_tuning.fine_tune(squad_task)
 

@@ -18,7 +18,7 @@ def main(parsed: ParsedCommand[SwagConfig]) -> None:
     start = read_start(parsed)
     swag_task = SwagTask(start, start.config.table.layout())
     # Import TensorFlow late, so that --help and wrong flags show quickly.
-    from training.flows import fine_tuning
+    from training.fine_tuning import fine_tuning
 
     fine_tuning.fine_tune(swag_task)
 

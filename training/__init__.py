@@ -10,7 +10,10 @@ What a command reads before it trains:
 The two flows, from their first to their last step:
 
     task.py: `Task`, what a fine-tuning task is
-    flows/: fine-tuning of a `Task`, and pretraining on records
+    fine_tuning/: `fine_tune` trains a `Task`
+    pretraining/: `pretrain` trains on records
+    runs/: the steps that both share
+    checks/: what refuses a command before its first step
 
 What the steps call:
 
@@ -23,12 +26,11 @@ Two words name the work before the model exists. To prepare is to find out what
 a command starts from, before TensorFlow is loaded: preparation/ decides the
 flags and makes the `StartingPoint`, and the setups in tasks/ open the sets of a
 task. To plan is to decide what to train and record, after the sets were read:
-flows/ makes the `RunPlan`.
+each flow has a plan.py, which makes the `RunPlan`.
 
 What concerns a run as a whole has "run" in its name. Its plan, its opening and
-its end are in flows/ (run_plan.py, run_opening.py, run_ending.py), its weights
-in loop/ (run_weights.py), and its folder, results and description in
-run_files/.
+its end are in runs/, its weights in loop/ (run_weights.py), and its folder,
+results and description in run_files/.
 
 What trains nothing:
 

@@ -1,9 +1,9 @@
 """Defines the interface of a fine-tuning task.
 
 A task is one class. It reads and encodes the examples, creates the model, and
-turns the model's outputs into scores and files. flows/fine_tuning.py calls its
-methods and trains the model. docs/adding_a_task.md shows how to add a task in a
-single file.
+turns the model's outputs into scores and files. `fine_tune` calls its methods
+and trains the model. docs/adding_a_task.md shows how to add a task in a single
+file.
 """
 
 import abc
@@ -97,9 +97,9 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
 
     The constructor of a subclass checks the task's own flags, and sets its
     loss and its labels. It reads no set: if the labels come from the sets, the
-    script reads the sets first. Then `fine_tune` in training/flows/ calls the
-    methods in the order of their definitions. A method stores nothing for a
-    later method. Whatever decoding needs is in the `EncodedSet`.
+    script reads the sets first. Then `fine_tune` calls the methods in the order
+    of their definitions. A method stores nothing for a later method. Whatever
+    decoding needs is in the `EncodedSet`.
 
     For a type checker, name the types of the flags, of an example, of the
     origin of a record, and of the outputs of the model:

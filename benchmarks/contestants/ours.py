@@ -33,14 +33,15 @@ from serving.engines import ExportFormat
 from training.config.classifier_config import ClassifierConfig
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flows import fine_tuning_export, trainer_creation
-from training.flows.encoded_sets import write_encoded_sets
-from training.flows.fine_tuner import FineTuner
-from training.flows.run_plan import CreateModel, RunPlan
+from training.fine_tuning import model_export
+from training.fine_tuning.encoded_sets import write_encoded_sets
+from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder
+from training.runs import trainer_creation
+from training.runs.run_plan import CreateModel, RunPlan
 from training.task import AnyTask, EncodedSet
 from training.tasks.classifier_setup import (
     load_task,
@@ -259,7 +260,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
-        fine_tuning_export.export_model(fine_tuner, scores, export_dir)
+        model_export.export_model(fine_tuner, scores, export_dir)
         return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)

@@ -195,7 +195,7 @@ def head_flags(tiny):
 # Creates the model of the task, in the place of training it.
 CREATE_MODEL = """
 import run_classifier
-from training.flows import fine_tuning
+from training.fine_tuning import fine_tuning
 
 def create_model(task):
     model = task.create_model(task.start.bert_config)

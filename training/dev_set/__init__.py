@@ -22,9 +22,9 @@ What happens, in the order of a command, and what the user reads then:
 3. `compare_dev_set` compares the files and the rows of the dev set with the
    recorded sets. `fine_tune` calls it after all sets are read. The attributes
    of `DevSetCase` list what the user then reads, by `report_finding`.
-4. `collect_fine_tuning_settings` in flows/fine_tuning_plan.py collects the rule
-   and the sets to record. They are in the `settings` of model.json as soon as
-   the training begins.
+4. `collect_fine_tuning_settings` in fine_tuning/plan.py collects the rule and
+   the sets to record. They are in the `settings` of model.json as soon as the
+   training begins.
 5. `check_train_set` compares the train set, if the command resumes a run.
    `plan_fine_tuning` calls it before the model exists. If the rows are not
    those of the run, the user reads an error that names the file.

@@ -16,7 +16,7 @@ from model_folders.scores import Scores
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
-from training.flows import encoded_sets, export_evaluation
+from training.fine_tuning import encoded_sets, export_evaluation
 from training.task import Batches, EncodedSet
 
 LENGTH = exports.LENGTH

@@ -28,8 +28,7 @@ from tests.support.paths import SAMPLES
 from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows import fine_tuning, trainer_creation
-from training.flows.run_plan import RunPlan
+from training.fine_tuning import fine_tuning
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import (
     StartingPoint,
@@ -38,6 +37,8 @@ from training.preparation.starting_point import (
     read_start,
 )
 from training.run_files.run_folder import RunFolder
+from training.runs import trainer_creation
+from training.runs.run_plan import RunPlan
 
 TaskT = TypeVar("TaskT", bound=task.AnyTask)
 

@@ -1,0 +1,85 @@
+"""Pretraining as a whole: what it writes, says and refuses.
+
+tests/scripts/test_run_pretraining.py tests trainings.
+"""
+
+import pytest
+
+import modeling
+from options import config_values
+from options.parsed_command import ParsedCommand
+from tests.support import models, pretraining_records
+from tests.support.output_files import read_results
+from training.config.pretraining_config import PretrainingConfig
+from training.preparation.starting_point import read_start
+from training.pretraining import pretraining
+from training.run_files.history_lines import HISTORY_FILE, read_history
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Folder of records of 32 WordPieces, and of the weights model/."""
+    folder = tmp_path_factory.mktemp("pretraining")
+    pretraining_records.create_records(folder, "records", num_shards=1)
+    config = models.tiny_config(vocab_size=1600)
+    model = models.built(modeling.BertPretrainer(config))
+    modeling.save_release(model, folder / "model")
+    return folder
+
+
+@pytest.fixture
+def evaluate(folder, tmp_path):
+    """A function (**flags) -> scores of the weights, which it writes."""
+
+    def evaluate_weights(**changes):
+        options = {
+            "input_file": str(folder / "records-*"),
+            "init_checkpoint": str(folder / "model"),
+            "output_dir": str(tmp_path / "run"),
+            "do_eval": True,
+            "max_eval_steps": 1,
+            "max_seq_length": 32,
+            "max_predictions_per_seq": 5,
+        }
+        options |= changes
+        config = config_values.create_config(PretrainingConfig, **options)
+        pretraining.pretrain(read_start(ParsedCommand(config, options)))
+        return read_results(tmp_path / "run")
+
+    return evaluate_weights
+
+
+def test_weights_are_scored_by_googles_metrics(evaluate):
+    assert evaluate().keys() == {
+        "global_step",
+        "loss",
+        "masked_lm_accuracy",
+        "masked_lm_loss",
+        "next_sentence_accuracy",
+        "next_sentence_loss",
+    }
+
+
+def test_without_next_sentences_only_the_masked_words_are_scored(evaluate):
+    scores = evaluate(next_sentence=False)
+    assert not {name for name in scores if name.startswith("next_sentence")}
+    assert scores["loss"] == pytest.approx(scores["masked_lm_loss"])
+
+
+def test_the_history_tells_scores_on_other_records_apart(evaluate, tmp_path):
+    evaluate()
+    (first,) = read_history(tmp_path / "run" / HISTORY_FILE)
+    evaluate(max_eval_steps=2)
+    (second,) = read_history(tmp_path / "run" / HISTORY_FILE)
+    assert first["kind"] == second["kind"] == "eval"
+    assert first["dev_set"] != second["dev_set"]
+
+
+def test_records_of_another_length_are_refused(evaluate):
+    with pytest.raises(ValueError, match="records-00000-of-00001, record 0"):
+        evaluate(max_seq_length=64)
+
+
+def test_a_longer_input_than_the_network_reads_is_refused(evaluate):
+    with pytest.raises(ValueError, match="--max_seq_length=128 is more than"):
+        evaluate(max_seq_length=128)

@@ -1,0 +1,53 @@
+"""What both flows open before they train or evaluate."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from tests.support.models import SMALL
+from tests.support.tasks.toy_task import create_config, create_start
+from training.run_files.history_lines import HISTORY_FILE, read_history
+from training.runs.run_opening import open_run
+from training.runs.run_plan import RunPlan
+
+
+@pytest.fixture
+def open_here(tmp_path):
+    """A function (**fields of the plan) -> Trainer of a run in the folder."""
+    start = create_start(create_config(tmp_path, do_eval=True), SMALL)
+
+    def open_here(**fields):
+        plan = RunPlan(
+            create_model=lambda config, **options: modeling.BertClassifier(
+                config, 2, **options
+            ),
+            loss=modeling.ClassifierLoss(),
+            num_steps=None,
+            training_settings={},
+            **fields,
+        )
+        return open_run(start, plan, strategy=tf.distribute.get_strategy())
+
+    return open_here
+
+
+def test_random_weights_depend_on_no_earlier_draw(open_here):
+    """A teacher draws random numbers before its weights are loaded."""
+    first = open_here().model.get_weights()
+    keras.random.normal([3])
+    np.testing.assert_equal(open_here().model.get_weights(), first)
+
+
+def test_evaluations_are_recorded_with_the_dev_set_of_the_plan(
+    open_here, tmp_path
+):
+    trainer = open_here(dev_set_checksum=7)
+    trainer.run_folder.write_evaluation(3, {"accuracy": 0.5})
+    (line,) = read_history(tmp_path / HISTORY_FILE)
+    assert line["dev_set"] == 7
+
+
+def test_the_folder_has_the_labels_of_the_plan(open_here):
+    assert open_here(labels=["no", "yes"]).run_folder.labels == ["no", "yes"]

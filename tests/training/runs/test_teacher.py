@@ -1,0 +1,249 @@
+"""--teacher: its checks, and an exact resume."""
+
+import dataclasses
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from model_folders import model_json
+from model_folders.reading import folder_reading
+from options.config_values import create_config
+from tests.support import script_runner
+from tests.support.checkpoints import assert_same_bits, read_checkpoint
+from tests.support.models import built, tiny_config, write_config
+from tests.support.paths import SAMPLES
+from tests.support.script_runner import split_flags
+from tests.support.tasks import toy_task
+from training.config.classifier_config import ClassifierConfig
+from training.runs.teacher import load_teacher
+
+
+class ToyTask(toy_task.ToyTask):
+    """Classifies sequences of different lengths."""
+
+    labels = ("no", "yes")
+
+    def length(self, number):
+        return 2 + number % (self.max_seq_length - 2)
+
+    def label(self, number):
+        return number % 2
+
+    def create_model(self, bert_config, **options):
+        return create_model(bert_config, **options)
+
+
+def create_model(bert_config, **options):
+    """Returns a classifier of two labels."""
+    return modeling.BertClassifier(bert_config, 2, **options)
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory):
+    """A folder with a teacher of 4 blocks, wider than its student."""
+    folder = tmp_path_factory.mktemp("teacher")
+    config_file = write_config(
+        folder / "config.json", hidden_size=48, num_hidden_layers=4
+    )
+    bert_config = modeling.load_config(config_file)
+    model = built(modeling.BertClassifier(bert_config, 2, seed=5))
+    modeling.save_release(model, folder / "tf1", labels=["no", "yes"])
+    modeling.save_huggingface(model, folder / "hf", labels=["no", "yes"])
+    return folder
+
+
+@pytest.fixture
+def options(tmp_path, teacher):
+    """Flags of a student of two blocks, which saves every step."""
+    return toy_task.create_run(
+        tmp_path,
+        num_hidden_layers=2,
+        max_seq_length=ToyTask.max_seq_length,
+        learning_rate=1e-2,
+        num_train_epochs=2,
+        save_checkpoints_steps=1,
+        keep_checkpoint_max=0,
+        do_train=True,
+        teacher=str(teacher / "tf1"),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_resumed_run_ends_with_the_same_bits(
+    options, teacher, tmp_path, hidden
+):
+    options = options | {"distill_hidden": hidden}
+    toy_task.run_task(ToyTask, options)
+    run = tmp_path / "run"
+    expected = read_checkpoint(run, 6)
+    assert ("distillation/kernel/adam_m" in expected) == hidden
+    # As a kill after step 2 leaves it, its records lost too.
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for file in run.iterdir():
+        if "ckpt-2." in file.name or file.name == model_json.MODEL_JSON_FILE:
+            shutil.copy(file, killed)
+    resumed = options | {"output_dir": str(killed)}
+    toy_task.run_task(ToyTask, resumed)
+    assert_same_bits(read_checkpoint(killed, 6), expected)
+    other = resumed | {"teacher": str(teacher / "hf")}
+    with pytest.raises(ValueError, match="teacher="):
+        toy_task.run_task(ToyTask, other)
+
+
+def create_start(options, bert_config):
+    """Returns the start of a student with this configuration."""
+    config = toy_task.create_command(options).config
+    return toy_task.create_start(config, bert_config)
+
+
+def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
+    folder = shutil.copytree(teacher / "tf1", tmp_path / "teacher")
+    settings = '{"settings": {"left_to_right": true}}'
+    text = f'{{"version": 1, "origin": {settings}}}'
+    (folder / model_json.MODEL_JSON_FILE).write_text(text)
+    model_options = {}
+
+    def note(bert_config, **options):
+        model_options.update(options)
+        return create_model(bert_config, **options)
+
+    options = options | {"teacher": str(folder)}
+    load_teacher(create_start(options, modeling.load_config(folder)), note)
+    assert model_options["left_to_right"]
+
+
+def test_a_teacher_of_another_vocabulary_size_is_refused(options, teacher):
+    bert_config = modeling.load_config(teacher / "tf1")
+    student_config = dataclasses.replace(bert_config, vocab_size=9)
+    with pytest.raises(ValueError, match="vocab_size"):
+        load_teacher(create_start(options, student_config), create_model)
+
+
+@pytest.mark.parametrize("file_format", ["tf1", "hf"])
+def test_a_student_starts_from_chosen_blocks(teacher, file_format):
+    bert_config = modeling.load_config(teacher / "hf")
+    whole = modeling.BertClassifier(bert_config, 2)
+    modeling.load_checkpoint(whole, teacher / file_format)
+    student = modeling.BertClassifier(
+        dataclasses.replace(bert_config, num_hidden_layers=3), 2
+    )
+    report = modeling.load_checkpoint(
+        student, teacher / file_format, initial_blocks=[0, 3, 3]
+    )
+    assert not report.missing
+    assert all("layer" in name for name in report.unused)
+    blocks = [model.bert.encoder.blocks for model in (student, whole)]
+    for mine, theirs in enumerate([0, 3, 3]):
+        for one, other in zip(
+            blocks[0][mine].weights, blocks[1][theirs].weights, strict=True
+        ):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_as_many_blocks_must_be_chosen_as_the_student_has(teacher):
+    bert_config = modeling.load_config(teacher / "hf")
+    student = modeling.BertClassifier(
+        dataclasses.replace(bert_config, num_hidden_layers=3), 2
+    )
+    with pytest.raises(ValueError, match="model's 3"):
+        modeling.load_checkpoint(student, teacher / "hf", initial_blocks=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"), [("distill_alpha", 0.5), ("init_layers", ["0", "1"])]
+)
+def test_flags_without_a_teacher_are_refused(options, flag, value):
+    parsed = toy_task.create_command(options | {"teacher": None, flag: value})
+    with pytest.raises(ValueError, match=f"--{flag}"):
+        parsed.config.check(parsed.set_by_user)
+
+
+@pytest.mark.parametrize(
+    ("labels", "culprit"),
+    [([], "cls/squad/output_weights"), (["yes", "no"], "labels")],
+)
+def test_a_teacher_of_another_shape_or_task_is_refused(
+    options, teacher, labels, culprit
+):
+    bert_config = modeling.load_config(teacher / "hf")
+    start = create_start(options, bert_config)
+    with pytest.raises(ValueError, match=culprit):
+        load_teacher(start, modeling.BertSpanLabeler, labels)
+
+
+def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
+    """The teacher's outputs have the same names, but are of words."""
+    bert_config = modeling.load_config(options["bert_config_file"])
+    tagger = built(modeling.BertTokenClassifier(bert_config, 2))
+    labels = ["no", "yes"]
+    modeling.save_huggingface(tagger, tmp_path / "tagger", labels=labels)
+    options["teacher"] = str(tmp_path / "tagger")
+    options["data_dir"] = None
+
+    def load(**changes):
+        flags = create_config(ClassifierConfig, **options, **changes)
+        start = toy_task.create_start(flags, bert_config)
+        return load_teacher(start, create_model, [labels])
+
+    with pytest.raises(ValueError, match="contains a BertTokenClassifier"):
+        load()
+    # A student may learn from the last block only.
+    assert load(distill_alpha=0.0)
+
+
+@pytest.mark.slow
+def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
+    bert_config = modeling.load_config(write_config(tmp_path / "two.json"))
+    model = built(modeling.BertPretrainer(bert_config, seed=5))
+    modeling.save_release(model, tmp_path / "teacher")
+    flags = pretraining_flags | split_flags("""
+        --teacher=teacher --init_layers=1 --distill_hidden --output_dir=student
+        --do_train --do_eval --num_train_steps=3 --summary_steps=0
+    """)
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
+    assert "masked_lm_accuracy" in done.stderr
+    settings = folder_reading.read_preset(
+        tmp_path / "student"
+    ).training_settings
+    assert settings["teacher"][0][0].startswith("bert_model.ckpt")
+
+
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [
+        ("vocab.txt", "--vocab_file"),
+        ("tokenizer_config.json", "do_lower_case=False"),
+        ("model.json", "output_mode=multilabel"),
+    ],
+)
+def test_a_teacher_of_other_texts_or_outputs_is_refused(
+    tmp_path, changed, name
+):
+    bert_config = tiny_config()
+    teacher = tmp_path / "teacher"
+    teacher.mkdir()
+    text = (SAMPLES / "vocab.txt").read_text()
+    (teacher / "bert_config.json").write_text(bert_config.to_json_string())
+    (teacher / "vocab.txt").write_text(text)
+    config = toy_task.create_config(
+        tmp_path / "new", teacher=str(teacher), do_train=True
+    )
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    start = toy_task.create_start(config, bert_config, tokenizer)
+    provenance = {"settings": {"output_mode": "multilabel"}}
+    other = {
+        "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
+        "tokenizer_config.json": '{"do_lower_case": false}',
+        "model.json": json.dumps({"version": 1, "origin": provenance}),
+    }
+    (teacher / changed).write_text(other[changed])
+    with pytest.raises(
+        ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
+    ):
+        load_teacher(start, create_model, output_mode="regression")

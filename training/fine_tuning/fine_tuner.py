@@ -1,0 +1,176 @@
+"""Trains, evaluates and predicts the sets of a task with its model."""
+
+from typing import Generic
+
+from data.sets.set_names import suffix_of
+from model_folders.scores import Scores
+from training.fine_tuning.encoded_sets import select_sets
+from training.fine_tuning.eval_loss import LossAccumulator
+from training.loop.batch_predictor import BatchPredictor
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.callbacks import Callback
+from training.loop.trainer import Trainer
+from training.task import (
+    Batches,
+    EncodedSet,
+    EncodedSets,
+    ExampleT,
+    FineTuningTask,
+    OriginT,
+    OutputsT,
+)
+
+
+class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
+    """Trains a task, evaluates its dev sets, and predicts its test sets.
+
+    Args:
+        task: the task to train.
+        encoded_sets: the sets of the command.
+        trainer: the Trainer of the task's model. It has restored or loaded the
+            weights that the command starts from.
+
+    Each argument is an attribute too.
+    """
+
+    def __init__(
+        self,
+        task: FineTuningTask[ExampleT, OriginT, OutputsT],
+        encoded_sets: EncodedSets[ExampleT, OriginT],
+        trainer: Trainer,
+    ) -> None:
+        self.task = task
+        self.encoded_sets = encoded_sets
+        self.trainer = trainer
+        self._config = task.config
+        self._run_weights = trainer.run_weights
+        self._first_step = trainer.run_weights.global_step
+        self._output_dir = str(trainer.run_folder.path)
+        self._scores_of_step: dict[int, Scores] = {}
+
+    @property
+    def has_trained(self) -> bool:
+        """Whether this command has changed the weights."""
+        return self._run_weights.global_step != self._first_step
+
+    @property
+    def dev_sets(self) -> list[EncodedSet[ExampleT, OriginT]]:
+        """The sets to evaluate, [] if the command reads none."""
+        return select_sets(self.encoded_sets, self.task.dev_sets)
+
+    @property
+    def test_sets(self) -> list[EncodedSet[ExampleT, OriginT]]:
+        """The sets to predict, [] if the command reads none."""
+        return select_sets(self.encoded_sets, self.task.test_sets)
+
+    def train(self, num_train_steps: int) -> None:
+        """Trains, then restores the best step's weights if the flags say so.
+
+        Args:
+            num_train_steps: number of the last step.
+        """
+        config = self._config
+        train_set = self.encoded_sets["train"]
+        callbacks: list[Callback] = []
+        if config.keeps_best:
+            metric = config.fine_tuning.metric_for_best or self.task.metrics[0]
+            best_step_callback = BestStepCallback(
+                self.trainer.run_folder,
+                self._run_weights,
+                self.evaluate_dev_sets,
+                BestStepRule(
+                    interval=max(train_set.num_records // config.batch_size, 1),
+                    metric=metric,
+                    patience=config.fine_tuning.early_stopping_patience,
+                ),
+                num_train_steps=num_train_steps,
+            )
+            callbacks.append(best_step_callback)
+        self.trainer.fit(
+            train_set.records,
+            num_train_steps,
+            callbacks,
+            epochs=config.fine_tuning.num_train_epochs,
+        )
+        if config.keeps_best and config.loads_best:
+            self._run_weights.restore_best()
+
+    def evaluate_dev_sets(self) -> Scores:
+        """Returns the scores of the dev sets, and "global_step".
+
+        The weights of each step are evaluated only once, because the last step
+        of the training is often the one that --do_eval evaluates.
+        """
+        step = self._run_weights.global_step
+        if step not in self._scores_of_step:
+            scores: Scores = {"global_step": step}
+            for dev_set in self.dev_sets:
+                scores |= self._evaluate_dev_set(dev_set)
+            self._scores_of_step[step] = scores
+        return {**self._scores_of_step[step]}
+
+    def _evaluate_dev_set(
+        self, dev_set: EncodedSet[ExampleT, OriginT]
+    ) -> Scores:
+        """Returns the scores of a dev set, whose names have its suffix."""
+        batches = self._predict_dev_set(dev_set, "Evaluating")
+        if self.task.eval_loss:
+            batches_with_loss = LossAccumulator(self.task.eval_loss, batches)
+            scores = {
+                **self.task.compute_scores(dev_set, batches_with_loss),
+                **batches_with_loss.scores(),
+            }
+        else:
+            scores = self.task.compute_scores(dev_set, batches)
+        suffix = suffix_of(dev_set.name)
+        return {f"{name}{suffix}": score for name, score in scores.items()}
+
+    def write_dev_files(self) -> None:
+        """Writes the files of predictions and reports about the dev sets."""
+        for dev_set in self.dev_sets:
+            self.task.write_dev_files(
+                dev_set,
+                self._predict_dev_set(dev_set, "Reporting"),
+                self._output_dir,
+            )
+
+    def write_and_score_predictions(
+        self, test_set: EncodedSet[ExampleT, OriginT]
+    ) -> Scores:
+        """Writes the predictions of a set, and scores them if it can.
+
+        Returns:
+            their scores, {} if the right answers are unknown.
+        """
+        config = self._config
+        batches = self._predict(
+            test_set, config.fine_tuning.predict_batch_size, "Predicting"
+        )
+        return self.task.write_and_score_predictions(
+            test_set, batches, self._output_dir
+        )
+
+    def _predict_dev_set(
+        self, dev_set: EncodedSet[ExampleT, OriginT], description: str
+    ) -> Batches[OutputsT]:
+        """Predicts in the batches of evaluation, see `_predict`."""
+        return self._predict(dev_set, self._config.eval_batch_size, description)
+
+    def _predict(
+        self,
+        encoded_set: EncodedSet[ExampleT, OriginT],
+        batch_size: int,
+        description: str,
+    ) -> Batches[OutputsT]:
+        """Yields the batches of a set with the model's outputs.
+
+        `description` is the text of the progress bar.
+        """
+        dataset = encoded_set.create_dataset(
+            batch_size, trims_padding=self._config.trims_padding
+        )
+        num_batches = -(-encoded_set.num_records // batch_size)
+        # The Trainer does not know the type of its model's outputs.
+        predictor: BatchPredictor[OutputsT] = self.trainer.predictor
+        batches = predictor.predict(dataset, num_batches, description)
+        return self.task.pool(encoded_set, batches)

@@ -1,0 +1,222 @@
+"""Fine-tunes a `Task` (task.py): all steps of a command, and how it ends.
+
+A command usually writes its scores, predictions, export, weights and card. If
+it scored another dev set than that of the run, it only shows the scores.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+
+from absl import logging
+
+from data.io import record_checks
+from data.sets.set_names import suffix_of
+from model_folders.cards import example_calls
+from model_folders.scores import Scores, find_missed_labels
+from training.checks.task_checks import check_task
+from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.set_checks import compare_dev_set, report_finding
+from training.fine_tuning.encoded_sets import (
+    fingerprint_sets,
+    write_encoded_sets,
+)
+from training.fine_tuning.fine_tuner import FineTuner
+from training.fine_tuning.model_export import export_model
+from training.fine_tuning.plan import plan_fine_tuning
+from training.loop import devices
+from training.preparation.start_checks import check_start
+from training.run_files.run_folder import RunFolder
+from training.run_files.run_results import log_scores
+from training.runs import run_ending
+from training.runs.run_opening import open_run
+from training.runs.teacher import load_teacher
+from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
+
+
+def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
+    """Trains, evaluates, predicts and exports a task, depending on the flags.
+
+    Args:
+        task: the task to train, which holds the StartingPoint.
+
+    Raises:
+        ValueError: a flag contradicts another flag or a file, a line of a set
+            is malformed, or the dev set may not be used.
+        OSError: a file is missing or cannot be written.
+        SystemExit: a signal stopped the training.
+    """
+    begin_time = time.time()
+    start = task.start
+    config = task.config
+    strategy = devices.connect_devices(config.devices)
+    check_start(start)
+    check_task(task)
+    teacher = load_teacher(
+        start,
+        task.create_model,
+        label_alternatives=task.label_alternatives,
+        output_mode=task.settings.get("output_mode"),
+    )
+    encoded_sets = write_encoded_sets(task, config.state_folder)
+    set_fingerprints = fingerprint_sets(config, encoded_sets)
+    finding = compare_dev_set(
+        config, start.preset, start.dev_set_rule, set_fingerprints
+    )
+    report_finding(finding)
+    plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
+    trainer = open_run(
+        start,
+        plan,
+        strategy=strategy,
+        teacher=teacher,
+        label_alternatives=task.label_alternatives,
+        loads_best=config.loads_best,
+    )
+    fine_tuner = FineTuner(task, encoded_sets, trainer)
+    records = [encoded_set.records for encoded_set in encoded_sets.values()]
+    with record_checks.named_record_errors(records):
+        if plan.num_steps:
+            fine_tuner.train(plan.num_steps.training)
+        if finding.case.may_write_scores:
+            end_with_scores(fine_tuner, begin_time)
+        else:
+            end_without_scores(fine_tuner)
+
+
+def end_with_scores(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT], begin_time: float
+) -> None:
+    """Evaluates the dev sets, and writes all that the flags ask for.
+
+    All workers evaluate. Only the chief writes files.
+
+    Args:
+        fine_tuner: has the weights to evaluate.
+        begin_time: time at which this command began, as time.time().
+    """
+    task = fine_tuner.task
+    config = task.config
+    trainer = fine_tuner.trainer
+    run_folder = trainer.run_folder
+    dev_scores: Scores = {}
+    if config.training.do_eval:
+        logging.info("Evaluating %s", trainer.run_weights.describe())
+        dev_scores = fine_tuner.evaluate_dev_sets()
+        run_folder.write_evaluation(trainer.run_weights.global_step, dev_scores)
+    if not config.is_chief:
+        return
+    if config.training.do_eval:
+        fine_tuner.write_dev_files()
+    if config.fine_tuning.do_predict:
+        dev_scores = _predict_test_sets(fine_tuner, dev_scores)
+    if export_dir := config.export.export_dir:
+        export_model(fine_tuner, dev_scores, export_dir)
+    run_ending.store_weights(trainer)
+    _write_card(run_folder, config)
+    if fine_tuner.has_trained:
+        run_folder.results.warn_of_earlier_files(begin_time)
+    _warn_of_missed_labels(config, dev_scores)
+    run_ending.log_end(
+        run_folder,
+        score_lines=_list_dev_score_lines(task, dev_scores),
+        commands=_list_export_commands(task),
+        seconds=time.time() - begin_time,
+    )
+
+
+def end_without_scores(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
+) -> None:
+    """Only shows the scores, and exports what the user asked for.
+
+    The scores are on another dev set than the scores of the run. So the run's
+    scores, card and report stay as they are.
+    """
+    task = fine_tuner.task
+    log_scores(fine_tuner.evaluate_dev_sets())
+    if not task.config.is_chief:
+        return
+    export_dir = task.config.export.export_dir
+    # --data_file alone does not export again.
+    if export_dir and "export_dir" in task.start.set_by_user:
+        export_model(fine_tuner, {}, export_dir)
+    run_ending.store_weights(fine_tuner.trainer)
+
+
+def _predict_test_sets(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT], dev_scores: Scores
+) -> Scores:
+    """Writes the predictions of the test sets, and their scores if known.
+
+    Args:
+        fine_tuner: has the weights to predict with.
+        dev_scores: scores of the dev sets, {} without an evaluation.
+
+    Returns:
+        `dev_scores`, and the scores of predicted sets that are also dev sets,
+        such as --predict_file of SQuAD.
+    """
+    run_folder = fine_tuner.trainer.run_folder
+    run_weights = fine_tuner.trainer.run_weights
+    logging.info("Predicting with %s", run_weights.describe())
+    for test_set in fine_tuner.test_sets:
+        scores = fine_tuner.write_and_score_predictions(test_set)
+        if not scores:
+            # The right answers are unknown.
+            continue
+        scores["global_step"] = run_weights.global_step
+        if test_set.name in fine_tuner.task.dev_sets:
+            dev_scores = dev_scores | scores
+            run_folder.write_evaluation(run_weights.global_step, dev_scores)
+        else:
+            suffix = suffix_of(test_set.name)
+            run_folder.results.write_test_scores(scores, suffix)
+    return dev_scores
+
+
+def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
+    """Writes the card of a finished run. It contains no names of folders."""
+    export = table = None
+    if export_dir := config.export.export_dir:
+        export = os.path.basename(export_dir.rstrip("/"))
+        if export_dir == config.default_export_dir:
+            # Named after --output_dir, which the card calls FOLDER.
+            export = "FOLDER_model"
+    if config.data_file:
+        table = os.path.basename(config.data_file)
+    run_folder.write_card(export=export, table=table)
+
+
+def _warn_of_missed_labels(
+    config: FineTuningConfig, dev_scores: Scores
+) -> None:
+    """Warns of labels that a trained model finds in no example."""
+    missing = find_missed_labels(dev_scores)
+    if config.training.do_train and missing:
+        logging.warning(
+            "The model finds no example of %s in the dev set. Add examples, or "
+            "set another --output_dir, --learning_rate=%g and "
+            "--num_train_epochs=%g.",
+            ", ".join(missing),
+            2 * config.optimizer.learning_rate,
+            2 * config.fine_tuning.num_train_epochs,
+        )
+
+
+def _list_dev_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
+    """Returns a line about the main score on the dev set, [] without one."""
+    metric = task.metrics[0]
+    if metric not in dev_scores:
+        return []
+    return [f"{metric} on the dev set: {dev_scores[metric]:.4f}"]
+
+
+def _list_export_commands(task: AnyTask) -> Sequence[str]:
+    """Returns commands that ask the exported model, [] without an export."""
+    config = task.config
+    return example_calls.list_example_commands(
+        {**task.settings, "name": config.model_class},
+        config.export.export_dir,
+        config.data_file,
+    )

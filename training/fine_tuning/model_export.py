@@ -1,0 +1,180 @@
+"""Exports a fine-tuned model, unless the export scores much lower.
+
+Each format of the export is evaluated on the dev sets (export_evaluation.py),
+before the export replaces an earlier one.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from absl import logging
+
+import serving
+from data.sets.set_names import suffix_of
+from files import atomic
+from model_folders import atomic_folders, kinds
+from model_folders.cards import model_card
+from model_folders.scores import Scores
+from training.fine_tuning.export_evaluation import evaluate_export
+from training.fine_tuning.fine_tuner import FineTuner
+from training.loop.trainer import Trainer
+from training.runs import run_ending
+from training.task import AnyTask, EncodedSet, ExampleT, OriginT, OutputsT
+
+
+def export_model(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
+    model_scores: Mapping[str, float],
+    export_dir: str,
+) -> None:
+    """Writes --export_dir, unless the export is much worse than the model.
+
+    Args:
+        fine_tuner: has the weights to export. Its task evaluates the export.
+        model_scores: the model's scores on the dev set, {} if they are unknown.
+        export_dir: folder of the export.
+
+    Raises:
+        OSError: the export cannot be written.
+        ValueError: the export's score is lower than --max_export_loss allows.
+            An earlier export does not change.
+    """
+    task = fine_tuner.task
+    trainer = fine_tuner.trainer
+    config = task.config
+    model_class = kinds.listed_class_of(trainer.model)
+    scored_sets = []
+    if task.metrics[0] in model_scores and task.can_score_export:
+        scored_sets = fine_tuner.dev_sets
+    logging.info("Exporting %s", trainer.run_weights.describe())
+    options = run_ending.create_export_options(
+        task.start,
+        trainer.run_weights.preset,
+        config.fine_tuning.max_seq_length,
+        config.fine_tuning.predict_batch_size,
+    )
+    with atomic_folders.atomic_folder(export_dir) as folder:
+        card = serving.export(
+            folder, trainer.model, task.head_settings, options
+        )
+        scores_of_format = evaluate_export(
+            task, model_class, folder, scored_sets
+        )
+        _write_export_scores(trainer, folder, card, scores_of_format)
+        check_export_scores(task, scored_sets, model_scores, scores_of_format)
+    logging.info("Wrote the export to %s", export_dir)
+
+
+def check_export_scores(
+    task: AnyTask,
+    encoded_sets: Sequence[EncodedSet[object, object]],
+    model_scores: Mapping[str, float],
+    scores_of_format: Mapping[str, Scores],
+) -> None:
+    """Compares the scores of an export with those of the model.
+
+    Args:
+        task: task that computed the scores.
+        encoded_sets: dev sets that were evaluated.
+        model_scores: scores of the model.
+        scores_of_format: result of `evaluate_export`.
+
+    Raises:
+        ValueError: a file of the export scores lower than --max_export_loss
+            allows.
+    """
+    for format_name, scores in scores_of_format.items():
+        for encoded_set in encoded_sets:
+            metric = f"{task.metrics[0]}{suffix_of(encoded_set.name)}"
+            _check_export_score(
+                task,
+                format_name,
+                metric,
+                expected=model_scores[metric],
+                score=scores[metric],
+            )
+
+
+def _check_export_score(
+    task: AnyTask,
+    format_name: str,
+    metric: str,
+    *,
+    expected: float,
+    score: float,
+) -> None:
+    """Compares one score of an export with the model's, and logs it.
+
+    Args:
+        task: task that computed the scores.
+        format_name: the format of the export.
+        metric: name of the score.
+        expected: score of the model. If it is not finite, any score is valid.
+        score: score of the export.
+
+    Raises:
+        ValueError: the score is lower than --max_export_loss allows.
+    """
+    if not math.isfinite(expected):
+        return
+    config = task.config
+    points_lost = round((expected - score) / task.percentage_point, 6)
+    # Write `not <=` instead of `>`, so that NaN is an error too.
+    if not points_lost <= config.fine_tuning.max_export_loss:
+        raise ValueError(
+            f"--export_dir={config.export.export_dir} was not written: its "
+            f"{format_name} file scores {metric} = {score:.4f} on the dev "
+            f"set, {points_lost:.2f} percentage points below the model's "
+            f"{expected:.4f}. {_remedy_of(task)}, or increase "
+            "--max_export_loss"
+        )
+    comparison = "as the model"
+    if points_lost:
+        comparison = f"the model's is {expected:.4f}"
+    logging.info("%s: %s %.4f, %s", format_name, metric, score, comparison)
+
+
+def _remedy_of(task: AnyTask) -> str:
+    """Returns what to do if an export scores lower than the model."""
+    config = task.config
+    if config.export.quantize:
+        return "Export without --quantize"
+    # A correlation of nearly equal numbers is one of rounding.
+    return (
+        "The weights are the same, so only rounding differs, which matters if "
+        "the model predicts nearly the same for all rows. Train it longer or "
+        "with another --learning_rate"
+    )
+
+
+def _write_export_scores(
+    trainer: Trainer,
+    folder: Path,
+    card: model_card.Card | None,
+    scores_of_format: Mapping[str, Scores],
+) -> None:
+    """Writes the scores of an export to the run's folder and to its card.
+
+    Args:
+        trainer: the Trainer of the exported model.
+        folder: folder of the export.
+        card: card of the export, None if it has none.
+        scores_of_format: result of `evaluate_export`.
+    """
+    if not scores_of_format:
+        logging.info(
+            "The export is not checked, because this command does not "
+            "evaluate, or no engine can evaluate the export."
+        )
+        return
+    run_folder = trainer.run_folder
+    run_folder.results.write_export_scores(scores_of_format)
+    if card:
+        scored_card = dataclasses.replace(
+            card,
+            export_scores=scores_of_format,
+            is_best_step=trainer.run_weights.is_best_step,
+        )
+        atomic.write_text(folder / model_card.CARD_FILE, scored_card.text())

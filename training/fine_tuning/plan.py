@@ -1,0 +1,161 @@
+"""Plans a command of fine-tuning: its model, its steps, and what it records.
+
+The sets must have been written, because the plan depends on their sizes.
+"""
+
+import functools
+import json
+import zlib
+
+from model_folders.model_json_types import TrainingSettings
+from training.config.fine_tuning_config import FineTuningConfig
+from training.config.training_config import NumSteps
+from training.dev_set.rules import (
+    DEV_SET_RULE_ENTRY,
+    find_dev_set_rule_to_record,
+)
+from training.dev_set.set_checks import check_train_set
+from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
+from training.fine_tuning.encoded_sets import select_sets
+from training.preparation import resuming
+from training.preparation.starting_point import StartingPoint
+from training.run_files import fingerprints
+from training.runs.run_plan import RunPlan
+from training.task import AnyEncodedSets, AnyTask, EncodedSet
+
+
+def plan_fine_tuning(
+    task: AnyTask,
+    encoded_sets: AnyEncodedSets,
+    set_fingerprints: SetFingerprints,
+) -> RunPlan:
+    """Checks what a resumed run goes on with, and plans the run.
+
+    Args:
+        task: what to train and evaluate, and with which flags.
+        encoded_sets: the sets of the command.
+        set_fingerprints: the same sets, as model.json records them.
+
+    Raises:
+        ValueError: the run in --output_dir began with another train set or
+            other settings. Or the training would be shorter than one step.
+        OSError: a file cannot be read.
+    """
+    start = task.start
+    num_steps = None
+    # Without training, those of the weights' training.
+    training_settings = start.training_settings
+    if train_set := encoded_sets.get("train"):
+        collected_settings = collect_fine_tuning_settings(
+            task, train_set, set_fingerprints
+        )
+        _check_resumed_fine_tuning(start, set_fingerprints, collected_settings)
+        num_steps = _compute_num_steps(task, train_set)
+        training_settings = resuming.create_training_settings(
+            task.config, start.preset, collected_settings
+        )
+    return RunPlan(
+        create_model=functools.partial(
+            task.create_model, **task.config.network
+        ),
+        loss=task.loss,
+        num_steps=num_steps,
+        training_settings=training_settings,
+        labels=task.labels,
+        dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
+    )
+
+
+def collect_fine_tuning_settings(
+    task: AnyTask,
+    train_set: EncodedSet[object, object],
+    set_fingerprints: SetFingerprints,
+) -> TrainingSettings:
+    """Collects the settings of the training besides the flags, for model.json.
+
+    Reads the records of the train set and the checkpoints of the flags, for
+    their checksums.
+
+    Args:
+        task: the task, with its settings.
+        train_set: the set to train on.
+        set_fingerprints: the sets of the command, as model.json records them.
+
+    Raises:
+        ValueError: the folder of the initial weights states a rule of its dev
+            set that is incomplete, or a network that is not a BERT.
+        OSError: a file cannot be read.
+    """
+    start = task.start
+    collected_settings: TrainingSettings = {
+        **fingerprints.fingerprint_start(start),
+        **task.settings,
+        SETS_ENTRY: [*set_fingerprints.values()],
+    }
+    dev_set_rule = find_dev_set_rule_to_record(start.dev_set_rule, start.preset)
+    if dev_set_rule:
+        collected_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
+    collected_settings["train_records"] = fingerprints.fingerprint_files(
+        train_set.records.files
+    )
+    return collected_settings
+
+
+def _check_resumed_fine_tuning(
+    start: StartingPoint[FineTuningConfig],
+    set_fingerprints: SetFingerprints,
+    collected_settings: TrainingSettings,
+) -> None:
+    """Checks that a resumed run goes on with what it began with.
+
+    Args:
+        start: StartingPoint of the command.
+        set_fingerprints: the sets of the command.
+        collected_settings: result of `collect_fine_tuning_settings`.
+
+    Raises:
+        ValueError: the run in --output_dir began with another train set or
+            other settings.
+    """
+    check_train_set(
+        start.preset,
+        set_fingerprints,
+        collected_settings["train_records"],
+        has_table=start.dev_set_rule is not None,
+    )
+    resuming.check_resumed(start.config, start.preset, collected_settings)
+
+
+def _compute_num_steps(
+    task: AnyTask, train_set: EncodedSet[object, object]
+) -> NumSteps:
+    """Returns the numbers of training and warmup steps.
+
+    Raises:
+        ValueError: the training would be shorter than one step.
+    """
+    if task.counts_examples:
+        return task.config.num_steps(train_set.num_examples)
+    return task.config.num_steps(train_set.num_records)
+
+
+def compute_dev_sets_checksum(
+    task: AnyTask, encoded_sets: AnyEncodedSets
+) -> int:
+    """Returns a checksum of what scores depend on besides the weights.
+
+    Returns 0 if the command evaluates no set. Evaluations with different
+    checksums are not comparable.
+
+    Raises:
+        OSError: a file with the right answers cannot be read.
+    """
+    dev_sets = select_sets(encoded_sets, task.dev_sets)
+    if not dev_sets:
+        return 0
+    scored = [
+        [encoded_set.checksum for encoded_set in dev_sets],
+        list(task.labels or ()),
+        *fingerprints.fingerprint_files(task.eval_files),
+    ]
+    return zlib.crc32(json.dumps(scored).encode())

@@ -1,0 +1,167 @@
+"""Plans a command of pretraining: its model, its steps, and what it records.
+
+The records must be those of the run that a command resumes.
+"""
+
+import functools
+import json
+import zlib
+from collections.abc import Sequence
+from typing import Literal
+
+import modeling
+from data.io import record_datasets
+from data.pretraining import record_inspection
+from model_folders.model_json_types import Fingerprint, TrainingSettings
+from training.config.pretraining_config import PretrainingConfig
+from training.config.training_config import NumSteps
+from training.preparation import resuming
+from training.preparation.starting_point import StartingPoint
+from training.run_files import fingerprints
+from training.runs.run_plan import RunPlan
+
+# Settings that are the flags of records.
+_RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
+    "input_file",
+    "eval_input_file",
+)
+
+
+def plan_pretraining(
+    start: StartingPoint[PretrainingConfig],
+    records: record_datasets.Records,
+    dev_set_fingerprints: list[Fingerprint],
+) -> RunPlan:
+    """Checks what a resumed run goes on with, and plans the run.
+
+    Args:
+        start: the flags, the network and the tokenizer to record.
+        records: the records to train on, whose files are fingerprinted.
+        dev_set_fingerprints: result of `fingerprint_dev_set`.
+
+    Raises:
+        ValueError: a record is damaged. Or the run in --output_dir began with
+            other records or settings.
+        OSError: a file cannot be read.
+    """
+    config = start.config
+    num_steps = None
+    # Without training, those of the weights' training.
+    training_settings = start.training_settings
+    if config.training.do_train:
+        collected_settings = collect_pretraining_settings(
+            start, records, dev_set_fingerprints
+        )
+        _check_resumed_pretraining(start, collected_settings)
+        num_steps = NumSteps(
+            training=config.pretraining.num_train_steps,
+            warmup=config.pretraining.num_warmup_steps,
+        )
+        training_settings = resuming.create_training_settings(
+            config, start.preset, collected_settings
+        )
+    return RunPlan(
+        create_model=functools.partial(
+            modeling.BertPretrainer, left_to_right=config.training.left_to_right
+        ),
+        loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
+        num_steps=num_steps,
+        training_settings=training_settings,
+        dev_set_checksum=compute_dev_records_checksum(
+            config, dev_set_fingerprints
+        ),
+    )
+
+
+def collect_pretraining_settings(
+    start: StartingPoint[PretrainingConfig],
+    records: record_datasets.Records,
+    dev_set_fingerprints: list[Fingerprint],
+) -> TrainingSettings:
+    """Collects the settings of the training besides the flags, for model.json.
+
+    Reads the records to train on, for their checksums.
+
+    Args:
+        start: StartingPoint of the command.
+        records: the records to train on.
+        dev_set_fingerprints: result of `fingerprint_dev_set`.
+
+    Raises:
+        ValueError: a record is damaged.
+        OSError: a file cannot be read.
+    """
+    collected_settings = fingerprints.fingerprint_start(start)
+    collected_settings["input_file"] = record_inspection.fingerprint_records(
+        records.files
+    )
+    if start.config.keeps_best:
+        collected_settings["eval_input_file"] = dev_set_fingerprints
+    return collected_settings
+
+
+def _check_resumed_pretraining(
+    start: StartingPoint[PretrainingConfig],
+    collected_settings: TrainingSettings,
+) -> None:
+    """Checks that a resumed run goes on with what it began with.
+
+    Args:
+        start: StartingPoint of the command.
+        collected_settings: result of `collect_pretraining_settings`.
+
+    Raises:
+        ValueError: the run in --output_dir began with other records or
+            settings.
+    """
+    _check_same_records(start, collected_settings)
+    resuming.check_resumed(start.config, start.preset, collected_settings)
+
+
+def _check_same_records(
+    start: StartingPoint[PretrainingConfig],
+    collected_settings: TrainingSettings,
+) -> None:
+    """Checks that a run is resumed on the records that it began with.
+
+    `collected_settings` is the result of `collect_pretraining_settings`.
+
+    Raises:
+        ValueError: the records differ. The message names the flag and a file.
+    """
+    if not start.is_own_run:
+        return
+    folder = start.config.training.output_dir
+    for name in _RECORD_FLAGS:
+        recorded = start.training_settings.get(name)
+        records = collected_settings.get(name)
+        if records is None or not isinstance(recorded, list):
+            continue
+        if records == recorded:
+            continue
+        files = [str(entry[0]) for entry in records if entry not in recorded]
+        raise ValueError(
+            f"--{name}: the run in {folder} began with other records than "
+            f"{', '.join(files) or 'these files'}. Set another --output_dir. "
+            "To start from this run's weights, also set "
+            f"--init_checkpoint={folder}"
+        )
+
+
+def compute_dev_records_checksum(
+    config: PretrainingConfig, dev_set_fingerprints: Sequence[Fingerprint]
+) -> int:
+    """Returns a checksum of the records that evaluations read.
+
+    Records of --input_file count only by the number of examples, because they
+    may be too large to read them for a checksum.
+
+    Args:
+        config: tells how many batches are read, and of what size.
+        dev_set_fingerprints: result of `fingerprint_dev_set`.
+    """
+    scored = [
+        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size,
+        *dev_set_fingerprints,
+    ]
+    return zlib.crc32(json.dumps(scored).encode())

@@ -1,0 +1,187 @@
+"""Pretrains on records: all steps of a command, and how it ends.
+
+The records are masked in advance or during training.
+"""
+
+import shlex
+import time
+from collections.abc import Mapping
+
+from absl import logging
+
+import modeling
+import serving
+from data.io import record_checks, record_datasets
+from model_folders import kinds
+from model_folders.cards import example_calls
+from model_folders.model_json_types import HeadSettings
+from model_folders.reading import settings_check
+from model_folders.scores import Scores
+from training.config.pretraining_config import PretrainingConfig
+from training.loop import devices
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.callbacks import Callback
+from training.loop.trainer import Trainer
+from training.preparation.start_checks import check_start
+from training.preparation.starting_point import StartingPoint
+from training.pretraining.evaluation import (
+    PretrainingEvaluator,
+    warn_of_no_progress,
+)
+from training.pretraining.plan import plan_pretraining
+from training.pretraining.records import (
+    find_all_records,
+    fingerprint_dev_set,
+)
+from training.runs import run_ending
+from training.runs.run_opening import open_run
+from training.runs.teacher import load_teacher
+
+
+def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
+    """Trains, evaluates and exports the model, depending on the flags.
+
+    Raises:
+        ValueError: a record, or the earlier run in --output_dir, does not match
+            the flags.
+        OSError: a file is missing or cannot be written.
+        SystemExit: a signal stopped the training.
+    """
+    begin_time = time.time()
+    config = start.config
+    strategy = devices.connect_devices(config.devices)
+    check_start(start)
+    _check_network(start)
+    teacher = load_teacher(start, modeling.BertPretrainer)
+    records = find_all_records(start)
+    dev_set_fingerprints = fingerprint_dev_set(config, records)
+    plan = plan_pretraining(start, records.train, dev_set_fingerprints)
+    trainer = open_run(start, plan, strategy=strategy, teacher=teacher)
+    evaluator = PretrainingEvaluator(config, records.dev, trainer)
+    scores: Scores = {}
+    with record_checks.named_record_errors(records):
+        if plan.num_steps:
+            _train(config, trainer, records.train, evaluator)
+        if config.training.do_eval:
+            logging.info("Evaluating %s", trainer.run_weights.describe())
+            scores = evaluator.evaluate()
+            trainer.run_folder.write_evaluation(
+                trainer.run_weights.global_step, scores
+            )
+    _end_pretraining(
+        start, trainer, evaluator, scores=scores, begin_time=begin_time
+    )
+
+
+def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
+    """Checks that the folder of the weights is of the network of the flags."""
+    if start.preset:
+        settings_check.check_trained_settings(
+            start.preset,
+            start.bert_config,
+            start.tokenizer,
+            settings=start.config.network,
+            trains=start.config.training.do_train,
+        )
+
+
+def _train(
+    config: PretrainingConfig,
+    trainer: Trainer,
+    records: record_datasets.Records,
+    evaluator: PretrainingEvaluator,
+) -> None:
+    """Trains on records, and evaluates meanwhile if the flags say so."""
+    num_train_steps = config.pretraining.num_train_steps
+    callbacks: list[Callback] = []
+    if config.keeps_best:
+        best_step_callback = BestStepCallback(
+            trainer.run_folder,
+            trainer.run_weights,
+            evaluator.evaluate,
+            BestStepRule(config.pretraining.eval_steps, metric="loss"),
+            num_train_steps=num_train_steps,
+        )
+        callbacks.append(best_step_callback)
+    trainer.fit(records, num_train_steps, callbacks)
+
+
+def _end_pretraining(
+    start: StartingPoint[PretrainingConfig],
+    trainer: Trainer,
+    evaluator: PretrainingEvaluator,
+    *,
+    scores: Scores,
+    begin_time: float,
+) -> None:
+    """Writes the export, the weights and the card, and logs what to know.
+
+    All workers load the weights to export. Only the chief writes files.
+
+    Args:
+        start: StartingPoint of the command.
+        trainer: the Trainer, with the weights that were evaluated.
+        evaluator: the evaluator, which knows the accuracy of a guess.
+        scores: scores after the training, {} without an evaluation.
+        begin_time: time at which this command began, as time.time().
+    """
+    config = start.config
+    if config.export.export_dir or config.training.export_weights:
+        # Export the best step's weights if this run saved them. Later commands
+        # load the same weights from --output_dir.
+        trainer.run_weights.restore_best()
+        logging.info("Exporting %s", trainer.run_weights.describe())
+    if not config.is_chief:
+        return
+    if export_dir := config.export.export_dir:
+        # The export accepts text if the vocabulary is set.
+        options = run_ending.create_export_options(
+            start,
+            trainer.run_weights.preset,
+            config.pretraining.max_seq_length,
+        )
+        serving.export(export_dir, trainer.model, {}, options)
+    run_ending.store_weights(trainer)
+    trainer.run_folder.write_card()
+    if scores and config.training.do_train:
+        warn_of_no_progress(scores, evaluator.baseline_accuracy)
+    run_ending.log_end(
+        trainer.run_folder,
+        score_lines=_list_accuracy_lines(scores),
+        commands=_list_next_commands(start),
+        seconds=time.time() - begin_time,
+    )
+
+
+def _list_accuracy_lines(scores: Mapping[str, float]) -> list[str]:
+    """Returns a line for each accuracy among the scores."""
+    return [
+        f"{name}: {scores[name]:.4f}"
+        for name in ("masked_lm_accuracy", "next_sentence_accuracy")
+        if name in scores
+    ]
+
+
+def _list_next_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
+    """Returns commands that fine-tune, export or ask the model."""
+    config = start.config
+    folder = shlex.quote(config.training.output_dir)
+    has_tokenizer = start.tokenizer is not None
+    lines = []
+    if config.training.do_train:
+        vocabulary = "" if has_tokenizer else " --vocab_file=VOCAB"
+        model = f"--init_checkpoint={folder}{vocabulary}"
+        lines += [
+            f"python run_classifier.py --data_file=TABLE {model} "
+            "--output_dir=OUTPUT",
+            f"python run_ner.py --data_file=FILE {model} --output_dir=OUTPUT",
+        ]
+    export = config.export.export_dir
+    if config.training.do_train and has_tokenizer and not export:
+        lines.append(
+            f"python -m tools.export --model={folder} --export_dir=OUT"
+        )
+    elif has_tokenizer:
+        head_settings: HeadSettings = {"name": kinds.PRETRAINER}
+        lines += example_calls.list_example_commands(head_settings, export)
+    return lines

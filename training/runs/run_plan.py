@@ -1,0 +1,59 @@
+"""The plan of a command: what to train and record, before the model exists.
+
+The plan.py of fine_tuning/ and of pretraining/ makes it. run_opening.py then
+opens the run, and creates the model of the plan.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, Unpack
+
+import modeling
+from model_folders.model_json_types import TrainingSettings
+from modeling.base_loss import AnyLoss
+from training.config.training_config import NumSteps
+
+if TYPE_CHECKING:
+    from modeling.base_task_model import AnyTaskModel
+    from modeling.options import TaskModelOptions
+
+
+class CreateModel(Protocol):
+    """Creates the model of a task, as `Task.create_model` does."""
+
+    def __call__(
+        self,
+        bert_config: "modeling.BertConfig",
+        /,
+        **options: "Unpack[TaskModelOptions]",
+    ) -> "AnyTaskModel":
+        """Creates the model.
+
+        Args:
+            bert_config: configuration of the model.
+            **options: arguments that every model of `modeling` accepts.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class RunPlan:
+    """What a command will train and record.
+
+    Attributes:
+        create_model: function that creates the task's model.
+        loss: the task's loss.
+        num_steps: numbers of the steps, None without training.
+        training_settings: result of `resuming.create_training_settings`, {}
+            to record none.
+        labels: names of the model's outputs, in order. None = write no
+            labels.txt.
+        dev_set_checksum: checksum of the dev set that the command evaluates, 0
+            without one. The history records it with each evaluation.
+    """
+
+    create_model: CreateModel
+    loss: AnyLoss
+    num_steps: NumSteps | None
+    training_settings: TrainingSettings
+    labels: Sequence[str] | None = None
+    dev_set_checksum: int = 0

@@ -1,0 +1,135 @@
+"""Loads the teacher of a student (--teacher).
+
+modeling/distillation.py computes the loss.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import modeling
+from model_folders.bert_config import BertConfig
+from model_folders.output_modes import OutputMode
+from model_folders.reading import folder_reading, settings_check
+from model_folders.reading.preset import Preset
+from training.checks.task_checks import check_head_labels
+from training.config.device_flags import POLICY_OF_PRECISION
+from training.config.training_config import TrainingConfig
+from training.preparation.starting_point import StartingPoint
+from training.runs.run_plan import CreateModel
+
+if TYPE_CHECKING:
+    from modeling.base_task_model import AnyTaskModel
+
+
+def load_teacher(
+    start: StartingPoint[TrainingConfig],
+    create_model: CreateModel,
+    label_alternatives: Sequence[Sequence[str]] = (),
+    output_mode: OutputMode | None = None,
+) -> "AnyTaskModel | None":
+    """Loads the model in --teacher, whose outputs a student learns to match.
+
+    Returns None if the command has no teacher, or does not train.
+
+    Args:
+        start: StartingPoint of the run, with the student's configuration and
+            tokenizer.
+        create_model: creates the task's model.
+        label_alternatives: lists of names of the model's outputs, see
+            `Task.label_alternatives`. Empty if the outputs are not labels.
+        output_mode: kind of the model's outputs, None if the task has only one
+            kind.
+
+    Raises:
+        ValueError: the teacher was not trained on this task, or has another
+            tokenizer.
+        OSError: the teacher cannot be read.
+    """
+    config = start.config
+    path = config.distillation.teacher
+    if not path or not config.training.do_train:
+        return None
+    preset = _read_teacher_preset(start, path)
+    bert_config = _load_teacher_config(preset)
+    _check_teacher(start, preset, bert_config, output_mode)
+    if label_alternatives:
+        check_head_labels(preset, label_alternatives)
+    # Compare the sizes that the files state before a model of these sizes is
+    # created.
+    modeling.check_checkpoint(preset, config=bert_config)
+    model = create_model(
+        bert_config,
+        **preset.network,
+        unpad=config.trims_padding,
+        dtype=POLICY_OF_PRECISION[config.devices.mixed_precision],
+    )
+    report = modeling.load_checkpoint(
+        model, preset, label_alternatives=label_alternatives
+    )
+    heads = [name for name in report.missing if not name.startswith("bert/")]
+    if heads and config.distillation.distill_alpha:
+        raise ValueError(
+            f"--teacher={path} contains no {heads[0]}, a weight of the task's "
+            "head. Train the teacher on this task first, or set "
+            "--distill_hidden and --distill_alpha=0 to learn only from the "
+            "teacher's last block"
+        )
+    return model
+
+
+def _load_teacher_config(preset: Preset) -> BertConfig:
+    if not preset.config_file:
+        # Without a configuration, the folder may contain weights that this
+        # project cannot load. The error of this check names their library.
+        modeling.check_checkpoint(preset)
+    return preset.load_required_config()
+
+
+def _check_teacher(
+    start: StartingPoint[TrainingConfig],
+    preset: Preset,
+    bert_config: BertConfig,
+    output_mode: OutputMode | None,
+) -> None:
+    """Checks that the teacher has the tokenizer and the head of the student.
+
+    The teacher reads the records of the student, so both need the same
+    tokenizer. Their networks may differ.
+
+    Args:
+        start: StartingPoint of the run of the student.
+        preset: Preset of the teacher.
+        bert_config: configuration of the teacher.
+        output_mode: kind of the model's outputs, None if the task has only one
+            kind.
+
+    Raises:
+        ValueError: the tokenizer, the vocabulary or the head differs.
+    """
+    config = start.config
+    settings = {"output_mode": output_mode} if output_mode else {}
+    settings_check.check_trained_settings(
+        preset, bert_config, start.tokenizer, settings=settings
+    )
+    if config.distillation.distill_alpha:
+        preset.check_model_class(config.model_class)
+    # The teacher's folder may lack the vocabulary to compare.
+    vocab_size = start.bert_config.vocab_size
+    if bert_config.vocab_size != vocab_size:
+        raise ValueError(
+            f"--teacher has vocab_size={bert_config.vocab_size}, but the model "
+            f"has {vocab_size}; choose a teacher with the model's vocabulary"
+        )
+
+
+def _read_teacher_preset(
+    start: StartingPoint[TrainingConfig], path: str
+) -> Preset:
+    # Without --init_checkpoint, a new run may begin with blocks of the teacher,
+    # whose files were read for the StartingPoint.
+    begins_with_teacher = not (
+        start.is_own_run or start.config.model.init_checkpoint
+    )
+    if start.preset and begins_with_teacher:
+        return start.preset
+    return folder_reading.read_preset(path, "--teacher")
