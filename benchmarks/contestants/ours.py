@@ -40,7 +40,7 @@ from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder
-from training.runs import trainer_creation
+from training.runs import run_opening
 from training.runs.run_plan import CreateModel, RunPlan
 from training.task import AnyTask, EncodedSet
 from training.tasks.classifier_setup import (
@@ -107,8 +107,8 @@ def create_training_work(
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
         training_settings={},
     )
-    trainer_creation.set_seed_and_precision(start.config)
-    trainer = trainer_creation.create_trainer(
+    run_opening.set_seed_and_precision(start.config)
+    trainer = run_opening.create_trainer(
         start,
         RunFolder.open(start),
         plan,
@@ -245,8 +245,8 @@ def export_task(workload: timing.Workload) -> timing.Work:
         num_steps=None,
         training_settings={},
     )
-    trainer_creation.set_seed_and_precision(start.config)
-    trainer = trainer_creation.create_trainer(
+    run_opening.set_seed_and_precision(start.config)
+    trainer = run_opening.create_trainer(
         start,
         run_folder,
         plan,

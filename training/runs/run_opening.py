@@ -1,22 +1,28 @@
-"""Opens the run of a command by its `RunPlan`, for both flows.
+"""Opens the run of a command by its `RunPlan`: its folder, model and weights.
 
 `Trainer.fit` then trains it. run_ending.py has the steps after the training.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import keras
 import tensorflow as tf
 
-from training.config.training_config import TrainingConfig
+import modeling
+from model_folders import kinds
+from modeling.base_loss import AnyLoss
+from serving.exporting import is_exportable
+from training.config.device_flags import POLICY_OF_PRECISION
+from training.config.training_config import NumSteps, TrainingConfig
+from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
+from training.optimizers import optimization
+from training.optimizers.adamw import TrainingOptimizer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
 from training.runs.run_plan import RunPlan
-from training.runs.trainer_creation import (
-    create_trainer,
-    set_seed_and_precision,
-)
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
@@ -68,3 +74,153 @@ def open_run(
         label_alternatives, loads_best=loads_best
     )
     return trainer
+
+
+def set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of what this process then creates.
+
+    Both are global in Keras. A flow calls this function after it has loaded
+    the teacher, and before it creates the model.
+    """
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
+    )
+
+
+def create_trainer(
+    start: StartingPoint[TrainingConfig],
+    run_folder: RunFolder,
+    plan: RunPlan,
+    *,
+    strategy: tf.distribute.Strategy,
+    teacher: "AnyTaskModel | None" = None,
+) -> Trainer:
+    """Creates a model with random weights, and the Trainer of its run.
+
+    `set_seed_and_precision` decides the random weights and the precision.
+
+    Args:
+        start: what the run starts from.
+        run_folder: folder of the run.
+        plan: creates the task's model, and says how many steps to train it.
+        strategy: the strategy of the devices, as `devices.connect_devices`
+            returns it. It creates the variables.
+        teacher: the teacher to learn from, None without a teacher.
+
+    Raises:
+        ValueError: a flag does not fit the model or the devices. Or
+            --export_dir is set, and `serving.export` does not know the class of
+            the model.
+    """
+    config = start.config
+    train_step = None
+    with strategy.scope():
+        model = plan.create_model(
+            start.bert_config,
+            use_one_hot_embeddings=config.devices.is_tpu,
+            gradient_checkpointing=config.training.gradient_checkpointing,
+            unpad=config.trims_padding,
+            seed=config.training.seed,
+        )
+        model.build()
+        if plan.num_steps:
+            _freeze_blocks(model, config.training.freeze_layers)
+            train_step = _create_train_step(
+                start,
+                model,
+                plan.loss,
+                plan.num_steps,
+                strategy=strategy,
+                teacher=teacher,
+            )
+    _check_can_export(config, model)
+    return Trainer(
+        model,
+        start,
+        run_folder,
+        train_step,
+        training_settings=plan.training_settings,
+    )
+
+
+def _create_train_step(
+    start: StartingPoint[TrainingConfig],
+    model: "AnyTaskModel",
+    loss: AnyLoss,
+    num_steps: NumSteps,
+    *,
+    strategy: tf.distribute.Strategy,
+    teacher: "AnyTaskModel | None",
+) -> TrainStep:
+    """Creates what trains the model, alone or with a teacher."""
+    create_step = functools.partial(
+        TrainStep,
+        optimizer=_create_optimizer(start, num_steps),
+        training_flags=start.config.training,
+        jit_compile=start.config.devices.jit_compile,
+        strategy=strategy,
+    )
+    if teacher is None:
+        return create_step(model=model, loss=loss)
+    distiller, distillation_loss = _with_teacher(start, model, loss, teacher)
+    return create_step(model=distiller, loss=distillation_loss)
+
+
+def _freeze_blocks(model: "AnyTaskModel", num_blocks: int) -> None:
+    """Freezes the embeddings and the first blocks, or nothing for 0 blocks."""
+    if num_blocks:
+        bert = model.bert
+        for layer in [bert.embeddings, *bert.encoder.blocks[:num_blocks]]:
+            layer.trainable = False
+
+
+def _create_optimizer(
+    start: StartingPoint[TrainingConfig], num_steps: NumSteps
+) -> TrainingOptimizer:
+    optimizer = optimization.create_optimizer(
+        start.config.optimizer, num_steps.training, num_steps.warmup
+    )
+    if start.config.devices.mixed_precision != "float16":
+        return optimizer
+    # Small gradients underflow in float16 without a loss scale.
+    return keras.optimizers.LossScaleOptimizer(optimizer)
+
+
+def _with_teacher(
+    start: StartingPoint[TrainingConfig],
+    model: "AnyTaskModel",
+    loss: AnyLoss,
+    teacher: "AnyTaskModel",
+) -> tuple[modeling.Distiller, modeling.DistillationLoss]:
+    """Returns the model and its loss, both with the teacher around them."""
+    config = start.config
+    distillation_loss = modeling.DistillationLoss(
+        loss,
+        config.distillation.distill_temperature,
+        config.distillation.distill_alpha,
+        config.distillation.distill_hidden,
+    )
+    distiller = modeling.Distiller(
+        model, teacher, distillation_loss, config.training.seed
+    )
+    return distiller, distillation_loss
+
+
+def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
+    """Checks before the training that --export_dir can be written after it.
+
+    Raises:
+        ValueError: the model is of a class that `serving.export` does not know.
+    """
+    export_dir = config.export.export_dir
+    if export_dir and not is_exportable(model):
+        raise ValueError(
+            f"--export_dir={export_dir}: no signatures are defined for "
+            f"a {kinds.model_class_of(model)}. Add the class to "
+            "model_folders/kinds.py and serving/exporting/heads/registry.py, "
+            "or train without --export_dir"
+        )

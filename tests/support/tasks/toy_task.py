@@ -37,7 +37,7 @@ from training.preparation.starting_point import (
     read_start,
 )
 from training.run_files.run_folder import RunFolder
-from training.runs import trainer_creation
+from training.runs import run_opening
 from training.runs.run_plan import RunPlan
 
 TaskT = TypeVar("TaskT", bound=task.AnyTask)
@@ -105,8 +105,8 @@ def create_trainer(
         num_steps=None,
         training_settings={},
     )
-    trainer_creation.set_seed_and_precision(created.config)
-    return trainer_creation.create_trainer(
+    run_opening.set_seed_and_precision(created.config)
+    return run_opening.create_trainer(
         created.start,
         RunFolder.open(created.start, labels),
         plan,

@@ -13,7 +13,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.config.training_config import NumSteps
 from training.run_files.run_folder import RunFolder
-from training.runs import trainer_creation
+from training.runs import run_opening
 from training.runs.run_plan import RunPlan
 
 
@@ -44,8 +44,8 @@ def create(tmp_path):
             num_steps=NumSteps(3, 0) if trains else None,
             training_settings={},
         )
-        trainer_creation.set_seed_and_precision(config)
-        return trainer_creation.create_trainer(
+        run_opening.set_seed_and_precision(config)
+        return run_opening.create_trainer(
             start,
             RunFolder.open(start),
             plan,
