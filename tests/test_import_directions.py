@@ -134,6 +134,7 @@ WITHOUT_TENSORFLOW = (
     "serving",
     "serving.engines.exported_outputs",
     "terminal",
+    "training.checks",
     "training.config",
     "training.dev_set",
     "training.preparation",

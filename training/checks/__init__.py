@@ -2,5 +2,18 @@
 
 A command meets them in this order:
 
+    start_checks.py: `check_start`: the weights, the lengths and the outputs of
+        the flags
     task_checks.py: `check_task`: the task, against the weights
+    dev_set_checks.py: `compare_dev_set`: the dev set, against the sets that the
+        weights were trained on
+    resume_checks.py: what a resumed run must keep: its flags and settings, its
+        train set, its records
+
+`read_start` calls the last module before all others, to compare the flags. The
+plan of a flow calls it again, when it knows the settings and the data.
+
+Other checks stand beside what they read: `Config.check` compares flags with
+flags, training/pretraining/records.py checks records, and
+training/runs/teacher.py the teacher.
 """

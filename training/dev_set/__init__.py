@@ -7,7 +7,6 @@ takes the dev set.
     set_fingerprints.py: `SetFingerprint`, which identifies a set in model.json
     rules.py: `DevSetRule`, how it is chosen, and its comparison with that of
         the weights
-    set_checks.py: compares the sets with those of the weights
 
 What happens, in the order of a command, and what the user reads then:
 

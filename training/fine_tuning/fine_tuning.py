@@ -14,9 +14,10 @@ from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
+from training.checks.dev_set_checks import compare_dev_set, report_finding
+from training.checks.start_checks import check_start
 from training.checks.task_checks import check_task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.set_checks import compare_dev_set, report_finding
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
@@ -25,7 +26,6 @@ from training.fine_tuning.fine_tuner import FineTuner
 from training.fine_tuning.model_export import export_model
 from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices
-from training.preparation.start_checks import check_start
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_results import log_scores
 from training.runs import run_ending
@@ -50,7 +50,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     start = task.start
     config = task.config
     strategy = devices.connect_devices(config.devices)
-    check_start(start)
+    check_start(config, start.preset, start.bert_config)
     check_task(task)
     teacher = load_teacher(
         start,

@@ -8,16 +8,16 @@ import json
 import zlib
 
 from model_folders.model_json_types import TrainingSettings
+from training.checks import resume_checks
+from training.checks.dev_set_checks import check_train_set
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_config import NumSteps
 from training.dev_set.rules import (
     DEV_SET_RULE_ENTRY,
     find_dev_set_rule_to_record,
 )
-from training.dev_set.set_checks import check_train_set
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
-from training.preparation import resuming
 from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints
 from training.runs.run_plan import RunPlan
@@ -51,7 +51,7 @@ def plan_fine_tuning(
         )
         _check_resumed_fine_tuning(start, set_fingerprints, collected_settings)
         num_steps = _compute_num_steps(task, train_set)
-        training_settings = resuming.create_training_settings(
+        training_settings = resume_checks.create_training_settings(
             task.config, start.preset, collected_settings
         )
     return RunPlan(
@@ -123,7 +123,7 @@ def _check_resumed_fine_tuning(
         collected_settings["train_records"],
         has_table=start.dev_set_rule is not None,
     )
-    resuming.check_resumed(start.config, start.preset, collected_settings)
+    resume_checks.check_resumed(start.config, start.preset, collected_settings)
 
 
 def _compute_num_steps(

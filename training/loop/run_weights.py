@@ -177,7 +177,7 @@ class RunWeights:
         chief calls this method.
 
         Args:
-            training_settings: result of `resuming.create_training_settings`.
+            training_settings: result of `create_training_settings`.
 
         Raises:
             ValueError: files in the folder describe another model.

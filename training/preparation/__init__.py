@@ -17,8 +17,7 @@ Scripts call 3 to 5 in this order, and `read_start` is what calls 4. Each
 returns the command with the flags that it decided, by `decide` or `decide_open`
 of options/parsed_command.py.
 
-A script calls the first three modules, and a flow the fourth one.
-starting_point.py and the flows call the last one:
+The modules, in the order in which a reader needs them:
 
     starting_point.py: `StartingPoint`: the flags, the weights' folder, its
         configuration and tokenizer
@@ -26,7 +25,4 @@ starting_point.py and the flows call the last one:
     pretraining_decisions.py: what the records of pretraining decide. It is
         apart, because only modules that are named after pretraining may import
         data/pretraining/
-    start_checks.py: checks the weights, the lengths and the outputs
-    resuming.py: compares a command with the settings that the run it resumes
-        began with
 """

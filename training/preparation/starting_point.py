@@ -20,11 +20,11 @@ from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import folder_reading, hub
 from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
+from training.checks.resume_checks import check_resumed
 from training.config.model_config import check_required
 from training.config.model_flags import read_bert_config, read_tokenizer
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import DevSetRule, dev_set_rule_of
-from training.preparation.resuming import check_resumed
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.

@@ -13,9 +13,9 @@ import modeling
 from data.io import record_datasets
 from data.pretraining import record_inspection
 from model_folders.model_json_types import Fingerprint, TrainingSettings
+from training.checks import resume_checks
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.preparation import resuming
 from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints
 from training.runs.run_plan import RunPlan
@@ -57,7 +57,7 @@ def plan_pretraining(
             training=config.pretraining.num_train_steps,
             warmup=config.pretraining.num_warmup_steps,
         )
-        training_settings = resuming.create_training_settings(
+        training_settings = resume_checks.create_training_settings(
             config, start.preset, collected_settings
         )
     return RunPlan(
@@ -115,7 +115,7 @@ def _check_resumed_pretraining(
             settings.
     """
     _check_same_records(start, collected_settings)
-    resuming.check_resumed(start.config, start.preset, collected_settings)
+    resume_checks.check_resumed(start.config, start.preset, collected_settings)
 
 
 def _check_same_records(

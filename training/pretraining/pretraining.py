@@ -17,12 +17,12 @@ from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
 from model_folders.scores import Scores
+from training.checks.start_checks import check_start
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
-from training.preparation.start_checks import check_start
 from training.preparation.starting_point import StartingPoint
 from training.pretraining.evaluation import (
     PretrainingEvaluator,
@@ -50,7 +50,7 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     begin_time = time.time()
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    check_start(start)
+    check_start(config, start.preset, start.bert_config)
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     records = find_all_records(start)

@@ -50,7 +50,7 @@ def create_model_json(
     Args:
         start: what the run starts from.
         model: its class is the name of the task.
-        training_settings: result of `resuming.create_training_settings`.
+        training_settings: result of `create_training_settings`.
     """
     head_settings = start.config.flag_values_of(Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.

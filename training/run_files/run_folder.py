@@ -112,7 +112,7 @@ class RunFolder:
 
         Args:
             model: the model to train, of which the configuration is written.
-            training_settings: result of `resuming.create_training_settings`.
+            training_settings: result of `create_training_settings`.
 
         Returns:
             the Preset of these files.

@@ -43,7 +43,7 @@ class RunPlan:
         create_model: function that creates the task's model.
         loss: the task's loss.
         num_steps: numbers of the steps, None without training.
-        training_settings: result of `resuming.create_training_settings`, {}
+        training_settings: result of `create_training_settings`, {}
             to record none.
         labels: names of the model's outputs, in order. None = write no
             labels.txt.

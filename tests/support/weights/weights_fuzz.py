@@ -229,8 +229,8 @@ def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
     from options import config_values
     from options.parsed_command import ParsedCommand
+    from training.checks import start_checks
     from training.config.classifier_config import ClassifierConfig
-    from training.preparation import start_checks
     from training.preparation.starting_point import read_start
     from training.run_files import fingerprints
 
@@ -244,7 +244,7 @@ def _start(folder: Path, **switches: object) -> None:
     }
     config = config_values.create_config(ClassifierConfig, **given)
     start = read_start(ParsedCommand(config, given))
-    start_checks.check_start(start)
+    start_checks.check_start(start.config, start.preset, start.bert_config)
     fingerprints.fingerprint_start(start)
 
 

@@ -12,7 +12,7 @@ from model_folders.reading.preset import Preset
 from tests.support.models import TINY, built
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
-from training.preparation import resuming
+from training.checks import resume_checks
 from training.preparation.starting_point import (
     complete_and_check_flags,
     read_initial_preset,
@@ -41,8 +41,8 @@ def describe_run(options, resumes=None):
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)
     settings = fingerprints.fingerprint_start(start)
-    resuming.check_resumed(config, preset, settings)
-    return resuming.create_training_settings(config, preset, settings)
+    resume_checks.check_resumed(config, preset, settings)
+    return resume_checks.create_training_settings(config, preset, settings)
 
 
 CHANGES = [

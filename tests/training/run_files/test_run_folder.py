@@ -1,6 +1,6 @@
 """The files that describe a run's model.
 
-test_resuming.py compares the settings in them.
+test_resume_checks.py compares the settings in them.
 """
 
 import json

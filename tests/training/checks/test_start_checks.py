@@ -3,16 +3,14 @@
 import pytest
 
 from tests.support.models import SMALL
-from tests.support.tasks.toy_task import create_config, create_start
-from training.preparation import start_checks
+from tests.support.tasks.toy_task import create_config
+from training.checks import start_checks
 
 
 def check_start(folder, **flags):
     """Checks the files of a new run, whose network has 8 positions."""
     flags = {"max_seq_length": 8, "do_train": True} | flags
-    start_checks.check_start(
-        create_start(create_config(folder, **flags), SMALL)
-    )
+    start_checks.check_start(create_config(folder, **flags), None, SMALL)
 
 
 def test_a_new_run_may_write_new_folders(tmp_path):

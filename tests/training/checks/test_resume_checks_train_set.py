@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from model_folders.reading.preset import Preset
-from training.dev_set.set_checks import check_train_set
+from training.checks.dev_set_checks import check_train_set
 from training.dev_set.set_fingerprints import SetFingerprint
 
 THEN = [["train-1.tf_record", 5, 1]]

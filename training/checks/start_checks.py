@@ -1,28 +1,35 @@
 """Checks the weights, the lengths and the outputs of a command.
 
-A flow calls this module, after the rows of --data_file have decided the length.
-This module imports no TensorFlow.
+`fine_tune` and `pretrain` call this module first, after the rows of --data_file
+have decided the length. This module imports no TensorFlow.
 """
 
 import modeling
 from model_folders import atomic_folders
+from model_folders.bert_config import BertConfig
 from model_folders.reading import settings_check
+from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint
 
 
-def check_start(start: StartingPoint[TrainingConfig]) -> None:
+def check_start(
+    config: TrainingConfig, preset: Preset | None, bert_config: BertConfig
+) -> None:
     """Checks the weights, the lengths and the folders of the flags.
+
+    Args:
+        config: the flags, with all that files have decided.
+        preset: Preset of the weights, None for random weights.
+        bert_config: configuration of the network.
 
     Raises:
         ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
-    config = start.config
-    if start.preset and not start.is_own_run:
+    if preset and not preset.is_own_run:
         modeling.check_checkpoint(
-            start.preset,
-            config=start.bert_config,
+            preset,
+            config=bert_config,
             initial_blocks=config.distillation.initial_blocks,
         )
     outputs = {
@@ -33,7 +40,7 @@ def check_start(start: StartingPoint[TrainingConfig]) -> None:
         if path:
             atomic_folders.check_folder(path, flag)
     settings_check.check_lengths(
-        start.bert_config,
+        bert_config,
         config.model.required_config_file,
         max_seq_length=config.max_seq_length,
         export_seq_length=config.export.export_seq_length,
