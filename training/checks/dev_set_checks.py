@@ -1,8 +1,7 @@
-"""Compares the sets of a command with those that its weights' run recorded.
+"""Compares the dev set of a command with the sets that its weights' run read.
 
 The dev set of any command must not be what the weights were trained on:
-`DevSetCase` lists what may be found, and what the command then does. The train
-set of a command that resumes a run must be that of the run.
+`DevSetCase` lists what may be found, and what the command then does.
 
 For example, a run was trained on train.csv and evaluated on dev.csv. A later
 command with --do_eval evaluates the run
@@ -16,12 +15,10 @@ Only scripts that have --data_file compare their dev set.
 """
 
 import enum
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from absl import logging
 
-from model_folders.model_json_types import Fingerprint
 from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
@@ -101,12 +98,17 @@ def compare_dev_set(
     dev_fingerprint = set_fingerprints.get(DEV_SET)
     if not config.can_split_file or preset is None or dev_fingerprint is None:
         return DevSetFinding(DevSetCase.EXPECTED)
-    case = _find_case(
-        preset,
-        dev_fingerprint,
-        dev_set_rule,
-        is_training=config.training.do_train,
-    )
+    if preset.is_own_run:
+        case = _decide_case_of_run(
+            preset,
+            dev_fingerprint,
+            dev_set_rule,
+            is_training=config.training.do_train,
+        )
+    else:
+        case = _decide_case_of_other_weights(
+            preset, dev_fingerprint, dev_set_rule
+        )
     return DevSetFinding(case, _describe_case(case, preset, dev_fingerprint))
 
 
@@ -126,38 +128,57 @@ def report_finding(finding: DevSetFinding) -> None:
         logging.warning("%s", finding.message)
 
 
-def _find_case(
+def _decide_case_of_other_weights(
+    preset: Preset,
+    dev_fingerprint: SetFingerprint,
+    dev_set_rule: DevSetRule | None,
+) -> DevSetCase:
+    """Returns the case of a dev set and the weights of --init_checkpoint."""
+    if not _is_train_file(preset, dev_fingerprint, dev_set_rule):
+        return DevSetCase.EXPECTED
+    if dev_set_rule and dev_set_rule.is_doubtful:
+        return DevSetCase.DOUBTED_BY_RULE
+    return DevSetCase.SEEN_BY_OTHER_WEIGHTS
+
+
+def _decide_case_of_run(
     preset: Preset,
     dev_fingerprint: SetFingerprint,
     dev_set_rule: DevSetRule | None,
     *,
     is_training: bool,
 ) -> DevSetCase:
-    """Returns the case of a dev set, as `compare_dev_set`."""
-    is_train_file = _is_train_file(preset, dev_fingerprint, dev_set_rule)
-    if not preset.is_own_run:
-        if not is_train_file:
-            return DevSetCase.EXPECTED
-        if dev_set_rule and dev_set_rule.is_doubtful:
-            return DevSetCase.DOUBTED_BY_RULE
-        return DevSetCase.SEEN_BY_OTHER_WEIGHTS
+    """Returns the case of a dev set and the weights of --output_dir."""
     if is_training:
-        # A resumed run keeps its sets, which `check_train_set` checks.
+        # A resumed run keeps its sets, which `check_resumed_train_set` checks.
         return DevSetCase.EXPECTED
-    if is_train_file:
+    if _is_train_file(preset, dev_fingerprint, dev_set_rule):
         return DevSetCase.SEEN_BY_RUN
+    if _is_dev_set_of_run(preset, dev_fingerprint, dev_set_rule):
+        return DevSetCase.EXPECTED
+    return DevSetCase.OTHER_ROWS if dev_set_rule else DevSetCase.OTHER_FILE
+
+
+def _is_dev_set_of_run(
+    preset: Preset,
+    dev_fingerprint: SetFingerprint,
+    dev_set_rule: DevSetRule | None,
+) -> bool:
+    """Returns whether a dev set is the one that a run recorded.
+
+    With --data_file, the run must have recorded the same rows by the same rule.
+    With --data_dir, any dev set counts as that of a run which recorded none.
+    """
     dev_fingerprint_of_run = set_fingerprints_of(preset).get(DEV_SET)
     if dev_set_rule:
         is_same_rule = dev_set_rule == dev_set_rule_of(preset)
-        if is_same_rule and dev_fingerprint.has_rows_of(dev_fingerprint_of_run):
-            return DevSetCase.EXPECTED
-        return DevSetCase.OTHER_ROWS
-    if (
-        dev_fingerprint_of_run
-        and dev_fingerprint.checksum != dev_fingerprint_of_run.checksum
-    ):
-        return DevSetCase.OTHER_FILE
-    return DevSetCase.EXPECTED
+        return is_same_rule and dev_fingerprint.has_rows_of(
+            dev_fingerprint_of_run
+        )
+    return (
+        dev_fingerprint_of_run is None
+        or dev_fingerprint.checksum == dev_fingerprint_of_run.checksum
+    )
 
 
 def _is_train_file(
@@ -219,79 +240,3 @@ def _describe_train_file(
         f"({train_fingerprint.num_rows} rows of {train_fingerprint.file}), so "
         "the dev set contains rows of the train set"
     )
-
-
-def check_train_set(
-    preset: Preset | None,
-    set_fingerprints: SetFingerprints,
-    records: Sequence[Fingerprint],
-    *,
-    has_table: bool,
-) -> None:
-    """Checks that a run is resumed on the records that it began with.
-
-    For example, a row was added to train.csv after the run had stopped. The
-    message then names the file, with its number of rows then and now.
-
-    Args:
-        preset: Preset of the weights, None for random weights.
-        set_fingerprints: the sets of the command.
-        records: fingerprint of the records of the train set.
-        has_table: whether the sets are rows of --data_file.
-
-    Raises:
-        ValueError: the records differ. The message names the file.
-    """
-    if not (preset and preset.is_own_run):
-        return
-    recorded = preset.training_settings.get("train_records", records)
-    if recorded == records:
-        return
-    difference = _describe_difference(
-        preset, set_fingerprints, has_table=has_table
-    )
-    raise ValueError(
-        f"{difference}. To train on it, set another --output_dir, with "
-        f"--init_checkpoint={preset.weights_path}"
-    )
-
-
-def _describe_difference(
-    preset: Preset, set_fingerprints: SetFingerprints, *, has_table: bool
-) -> str:
-    """Describes how the train set of a command differs from that of its run."""
-    train_fingerprint = set_fingerprints[TRAIN_SET]
-    sets_of_run = set_fingerprints_of(preset)
-    former = sets_of_run.get(TRAIN_SET, train_fingerprint)
-    num_rows = _count_file_rows(
-        set_fingerprints, train_fingerprint, has_table=has_table
-    )
-    num_former_rows = _count_file_rows(sets_of_run, former, has_table=has_table)
-    file = train_fingerprint.file
-    if file != former.file:
-        return (
-            f"{preset.weights_path} was trained on {former.file}, "
-            f"{num_former_rows} rows, and {file} has {num_rows}"
-        )
-    if num_rows != num_former_rows:
-        return (
-            f"{file} has changed: {num_former_rows} rows then, {num_rows} now"
-        )
-    if train_fingerprint.checksum != former.checksum:
-        return f"{file} has changed, although it has {num_rows} rows as then"
-    return f"{file} is read in another way than by this run"
-
-
-def _count_file_rows(
-    set_fingerprints: SetFingerprints,
-    train_fingerprint: SetFingerprint,
-    *,
-    has_table: bool,
-) -> int:
-    """Returns the number of rows in the file of a train set.
-
-    With --data_file (`has_table`), the file also contains the dev set.
-    """
-    if has_table and DEV_SET in set_fingerprints:
-        return train_fingerprint.num_rows + set_fingerprints[DEV_SET].num_rows
-    return train_fingerprint.num_rows

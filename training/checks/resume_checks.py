@@ -1,25 +1,38 @@
-"""Compares a command with the settings that the run it resumes began with.
+"""Checks that a command goes on with what the run that it resumes began with.
 
-`create_training_settings` creates these settings, which model.json records.
-This module imports no TensorFlow.
+A run keeps its flags and settings, its train set, and its records. model.json
+records all of them, and `create_training_settings` creates this entry. This
+module imports no TensorFlow.
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from model_folders.model_json import MODEL_JSON_FILE
-from model_folders.model_json_types import TrainingSettings
+from model_folders.model_json_types import Fingerprint, TrainingSettings
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
 from options.declared_options import options_of
 from options.metadata import Role
 from training.config.training_config import TrainingConfig
 from training.dev_set.rules import DEV_SET_RULE_ENTRY
-from training.dev_set.set_fingerprints import SETS_ENTRY
+from training.dev_set.set_fingerprints import (
+    DEV_SET,
+    SETS_ENTRY,
+    TRAIN_SET,
+    SetFingerprint,
+    SetFingerprints,
+    set_fingerprints_of,
+)
 
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
+# Settings that are the flags of records.
+_RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
+    "input_file",
+    "eval_input_file",
+)
 
 
 def create_training_settings(
@@ -27,7 +40,7 @@ def create_training_settings(
     preset: Preset | None,
     settings: Mapping[str, object],
 ) -> TrainingSettings:
-    """Returns the settings for model.json, which `check_resumed` compares.
+    """Returns the settings for model.json, which a resumed run must keep.
 
     For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
     in pretraining. A resumed run keeps settings that this command does not
@@ -56,7 +69,7 @@ def _with_flags(
     return stored
 
 
-def check_resumed(
+def check_resumed_settings(
     config: TrainingConfig,
     preset: Preset | None,
     settings: Mapping[str, object],
@@ -127,3 +140,114 @@ def _has_grown(before: object, value: float | None) -> bool:
     if before is None or value is None:
         return True
     return isinstance(before, int | float) and value > before
+
+
+def check_resumed_train_set(
+    preset: Preset | None,
+    set_fingerprints: SetFingerprints,
+    records: Sequence[Fingerprint],
+    *,
+    has_table: bool,
+) -> None:
+    """Checks that a run is resumed on the records that it began with.
+
+    For example, a row was added to train.csv after the run had stopped. The
+    message then names the file, with its number of rows then and now.
+
+    Args:
+        preset: Preset of the weights, None for random weights.
+        set_fingerprints: the sets of the command.
+        records: fingerprint of the records of the train set.
+        has_table: whether the sets are rows of --data_file.
+
+    Raises:
+        ValueError: the records differ. The message names the file.
+    """
+    if not (preset and preset.is_own_run):
+        return
+    recorded = preset.training_settings.get("train_records", records)
+    if recorded == records:
+        return
+    difference = _describe_train_set_difference(
+        preset, set_fingerprints, has_table=has_table
+    )
+    raise ValueError(
+        f"{difference}. To train on it, set another --output_dir, with "
+        f"--init_checkpoint={preset.weights_path}"
+    )
+
+
+def _describe_train_set_difference(
+    preset: Preset, set_fingerprints: SetFingerprints, *, has_table: bool
+) -> str:
+    """Describes how the train set of a command differs from that of its run."""
+    train_fingerprint = set_fingerprints[TRAIN_SET]
+    sets_of_run = set_fingerprints_of(preset)
+    former = sets_of_run.get(TRAIN_SET, train_fingerprint)
+    num_rows = _count_file_rows(
+        set_fingerprints, train_fingerprint, has_table=has_table
+    )
+    num_former_rows = _count_file_rows(sets_of_run, former, has_table=has_table)
+    file = train_fingerprint.file
+    if file != former.file:
+        return (
+            f"{preset.weights_path} was trained on {former.file}, "
+            f"{num_former_rows} rows, and {file} has {num_rows}"
+        )
+    if num_rows != num_former_rows:
+        return (
+            f"{file} has changed: {num_former_rows} rows then, {num_rows} now"
+        )
+    if train_fingerprint.checksum != former.checksum:
+        return f"{file} has changed, although it has {num_rows} rows as then"
+    return f"{file} is read in another way than by this run"
+
+
+def _count_file_rows(
+    set_fingerprints: SetFingerprints,
+    train_fingerprint: SetFingerprint,
+    *,
+    has_table: bool,
+) -> int:
+    """Returns the number of rows in the file of a train set.
+
+    With --data_file (`has_table`), the file also contains the dev set.
+    """
+    if has_table and DEV_SET in set_fingerprints:
+        return train_fingerprint.num_rows + set_fingerprints[DEV_SET].num_rows
+    return train_fingerprint.num_rows
+
+
+def check_resumed_records(
+    config: TrainingConfig,
+    preset: Preset | None,
+    collected_settings: TrainingSettings,
+) -> None:
+    """Checks that a pretraining is resumed on the records that it began with.
+
+    Args:
+        config: the flags that the command resumes with.
+        preset: Preset of the weights, None for random weights.
+        collected_settings: the settings of the command besides the flags, with
+            the fingerprints of the records.
+
+    Raises:
+        ValueError: the records differ. The message names the flag and a file.
+    """
+    if not (preset and preset.is_own_run):
+        return
+    folder = config.training.output_dir
+    for name in _RECORD_FLAGS:
+        recorded = preset.training_settings.get(name)
+        records = collected_settings.get(name)
+        if records is None or not isinstance(recorded, list):
+            continue
+        if records == recorded:
+            continue
+        files = [str(entry[0]) for entry in records if entry not in recorded]
+        raise ValueError(
+            f"--{name}: the run in {folder} began with other records than "
+            f"{', '.join(files) or 'these files'}. Set another --output_dir. "
+            "To start from this run's weights, also set "
+            f"--init_checkpoint={folder}"
+        )

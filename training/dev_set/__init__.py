@@ -18,15 +18,17 @@ What happens, in the order of a command, and what the user reads then:
    a row into a number from 0 to 1. The row is in the dev set if the number is
    below --dev_fraction. So every command with this fraction agrees, whatever
    rows were added meanwhile. The user reads nothing.
-3. `compare_dev_set` compares the files and the rows of the dev set with the
-   recorded sets. `fine_tune` calls it after all sets are read. The attributes
-   of `DevSetCase` list what the user then reads, by `report_finding`.
+3. `compare_dev_set` in checks/dev_set_checks.py compares the files and the rows
+   of the dev set with the recorded sets. `fine_tune` calls it after all sets
+   are read. The attributes of `DevSetCase` list what the user then reads, by
+   `report_finding`.
 4. `collect_fine_tuning_settings` in fine_tuning/plan.py collects the rule and
    the sets to record. They are in the `settings` of model.json as soon as the
    training begins.
-5. `check_train_set` compares the train set, if the command resumes a run.
-   `plan_fine_tuning` calls it before the model exists. If the rows are not
-   those of the run, the user reads an error that names the file.
+5. `check_resumed_train_set` in checks/resume_checks.py compares the train set,
+   if the command resumes a run. `plan_fine_tuning` calls it before the model
+   exists. If the rows are not those of the run, the user reads an error that
+   names the file.
 
 Steps 1 and 2 are only for --data_file, and step 3 is for scripts that have this
 flag. The modules of this package load no TensorFlow. Below this package,

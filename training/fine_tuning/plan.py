@@ -9,8 +9,6 @@ import zlib
 
 from model_folders.model_json_types import TrainingSettings
 from training.checks import resume_checks
-from training.checks.dev_set_checks import check_train_set
-from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_config import NumSteps
 from training.dev_set.rules import (
     DEV_SET_RULE_ENTRY,
@@ -18,7 +16,6 @@ from training.dev_set.rules import (
 )
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
-from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints
 from training.runs.run_plan import RunPlan
 from training.task import AnyEncodedSets, AnyTask, EncodedSet
@@ -49,7 +46,15 @@ def plan_fine_tuning(
         collected_settings = collect_fine_tuning_settings(
             task, train_set, set_fingerprints
         )
-        _check_resumed_fine_tuning(start, set_fingerprints, collected_settings)
+        resume_checks.check_resumed_train_set(
+            start.preset,
+            set_fingerprints,
+            collected_settings["train_records"],
+            has_table=start.dev_set_rule is not None,
+        )
+        resume_checks.check_resumed_settings(
+            task.config, start.preset, collected_settings
+        )
         num_steps = _compute_num_steps(task, train_set)
         training_settings = resume_checks.create_training_settings(
             task.config, start.preset, collected_settings
@@ -99,31 +104,6 @@ def collect_fine_tuning_settings(
         train_set.records.files
     )
     return collected_settings
-
-
-def _check_resumed_fine_tuning(
-    start: StartingPoint[FineTuningConfig],
-    set_fingerprints: SetFingerprints,
-    collected_settings: TrainingSettings,
-) -> None:
-    """Checks that a resumed run goes on with what it began with.
-
-    Args:
-        start: StartingPoint of the command.
-        set_fingerprints: the sets of the command.
-        collected_settings: result of `collect_fine_tuning_settings`.
-
-    Raises:
-        ValueError: the run in --output_dir began with another train set or
-            other settings.
-    """
-    check_train_set(
-        start.preset,
-        set_fingerprints,
-        collected_settings["train_records"],
-        has_table=start.dev_set_rule is not None,
-    )
-    resume_checks.check_resumed(start.config, start.preset, collected_settings)
 
 
 def _compute_num_steps(

@@ -20,7 +20,7 @@ from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import folder_reading, hub
 from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
-from training.checks.resume_checks import check_resumed
+from training.checks.resume_checks import check_resumed_settings
 from training.config.model_config import check_required
 from training.config.model_flags import read_bert_config, read_tokenizer
 from training.config.training_config import TrainingConfig, TrainingConfigT
@@ -186,7 +186,7 @@ def complete_and_check_flags(
             "no --init_checkpoint: train first, or set --init_checkpoint"
         )
     if trains:
-        check_resumed(config, preset, settings={})
+        check_resumed_settings(config, preset, settings={})
     return parsed
 
 

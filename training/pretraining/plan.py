@@ -7,7 +7,6 @@ import functools
 import json
 import zlib
 from collections.abc import Sequence
-from typing import Literal
 
 import modeling
 from data.io import record_datasets
@@ -19,12 +18,6 @@ from training.config.training_config import NumSteps
 from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints
 from training.runs.run_plan import RunPlan
-
-# Settings that are the flags of records.
-_RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
-    "input_file",
-    "eval_input_file",
-)
 
 
 def plan_pretraining(
@@ -52,7 +45,12 @@ def plan_pretraining(
         collected_settings = collect_pretraining_settings(
             start, records, dev_set_fingerprints
         )
-        _check_resumed_pretraining(start, collected_settings)
+        resume_checks.check_resumed_records(
+            config, start.preset, collected_settings
+        )
+        resume_checks.check_resumed_settings(
+            config, start.preset, collected_settings
+        )
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,
             warmup=config.pretraining.num_warmup_steps,
@@ -98,54 +96,6 @@ def collect_pretraining_settings(
     if start.config.keeps_best:
         collected_settings["eval_input_file"] = dev_set_fingerprints
     return collected_settings
-
-
-def _check_resumed_pretraining(
-    start: StartingPoint[PretrainingConfig],
-    collected_settings: TrainingSettings,
-) -> None:
-    """Checks that a resumed run goes on with what it began with.
-
-    Args:
-        start: StartingPoint of the command.
-        collected_settings: result of `collect_pretraining_settings`.
-
-    Raises:
-        ValueError: the run in --output_dir began with other records or
-            settings.
-    """
-    _check_same_records(start, collected_settings)
-    resume_checks.check_resumed(start.config, start.preset, collected_settings)
-
-
-def _check_same_records(
-    start: StartingPoint[PretrainingConfig],
-    collected_settings: TrainingSettings,
-) -> None:
-    """Checks that a run is resumed on the records that it began with.
-
-    `collected_settings` is the result of `collect_pretraining_settings`.
-
-    Raises:
-        ValueError: the records differ. The message names the flag and a file.
-    """
-    if not start.is_own_run:
-        return
-    folder = start.config.training.output_dir
-    for name in _RECORD_FLAGS:
-        recorded = start.training_settings.get(name)
-        records = collected_settings.get(name)
-        if records is None or not isinstance(recorded, list):
-            continue
-        if records == recorded:
-            continue
-        files = [str(entry[0]) for entry in records if entry not in recorded]
-        raise ValueError(
-            f"--{name}: the run in {folder} began with other records than "
-            f"{', '.join(files) or 'these files'}. Set another --output_dir. "
-            "To start from this run's weights, also set "
-            f"--init_checkpoint={folder}"
-        )
 
 
 def compute_dev_records_checksum(

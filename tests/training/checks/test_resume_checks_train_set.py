@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from model_folders.reading.preset import Preset
-from training.checks.dev_set_checks import check_train_set
+from training.checks.resume_checks import check_resumed_train_set
 from training.dev_set.set_fingerprints import SetFingerprint
 
 THEN = [["train-1.tf_record", 5, 1]]
@@ -33,12 +33,12 @@ def test_a_resume_on_another_train_set_is_refused(train_set, says):
     sets = {"train": SetFingerprint("train", *train_set)}
     now = [["train-1.tf_record", 5, 2]]
     with pytest.raises(ValueError, match=f"{says}.*--init_checkpoint=run"):
-        check_train_set(RESUMED, sets, now, has_table=False)
+        check_resumed_train_set(RESUMED, sets, now, has_table=False)
 
 
 def test_a_resume_on_the_same_records_may_read_another_file():
     sets = {"train": SetFingerprint("train", "other.csv", 9, 6)}
-    check_train_set(RESUMED, sets, THEN, has_table=False)
+    check_resumed_train_set(RESUMED, sets, THEN, has_table=False)
 
 
 def test_the_rows_of_a_table_are_those_of_both_sets():
@@ -53,4 +53,4 @@ def test_the_rows_of_a_table_are_those_of_both_sets():
     }
     records = [["train-1.tf_record", 5, 2]]
     with pytest.raises(ValueError, match=r"table\.csv.*11 rows then, 15 now"):
-        check_train_set(resumed, now, records, has_table=True)
+        check_resumed_train_set(resumed, now, records, has_table=True)

@@ -41,7 +41,7 @@ def describe_run(options, resumes=None):
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)
     settings = fingerprints.fingerprint_start(start)
-    resume_checks.check_resumed(config, preset, settings)
+    resume_checks.check_resumed_settings(config, preset, settings)
     return resume_checks.create_training_settings(config, preset, settings)
 
 
