@@ -2,7 +2,7 @@
 
 What the scripts share, extract_features.py the first three too:
 
-    model_flags.py: the model and its files
+    model_flags.py: the model, and the names of its files
     device_flags.py: the devices, and the precision of the computation
     model_config.py: `ModelConfig`: these flags, and which of them are missing
     training_flags.py: the training loop, and what the run's folder keeps. The

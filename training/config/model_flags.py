@@ -1,16 +1,12 @@
-"""The flags of the model that a command loads, and the files that they name.
+"""The flags of the model that a command loads.
 
-Training scripts and extract_features.py share them.
+Training scripts and extract_features.py share them. preparation/model_files.py
+reads the files that they name.
 """
 
 import dataclasses
 from typing import TypeVar
 
-import modeling
-from data.text.tokenization import FullTokenizer
-from data.text.tokenizer_loading import load_tokenizer
-from model_folders.bert_config import BertConfig
-from model_folders.reading.preset import Preset
 from options import fields
 from options.path_kinds import PathKind
 
@@ -71,37 +67,3 @@ class ModelFlags:
     def required_vocab_file(self) -> str:
         """Value of --vocab_file. The flag must be set."""
         return required_value(self.vocab_file)
-
-
-def read_bert_config(model: ModelFlags, preset: Preset | None) -> BertConfig:
-    """Reads the configuration in --bert_config_file.
-
-    `preset` is None without weights.
-    """
-    if preset:
-        return preset.load_required_config(model.required_config_file)
-    return modeling.load_config(model.required_config_file)
-
-
-def read_tokenizer(
-    model: ModelFlags,
-    set_by_user: frozenset[str],
-    bert_config: BertConfig,
-    preset: Preset | None,
-) -> FullTokenizer:
-    """Reads --vocab_file, and finds out the casing of the model.
-
-    Args:
-        model: names the file, and the casing if a flag or a folder states it.
-        set_by_user: names of the flags that the user set.
-        bert_config: configuration of the network.
-        preset: Preset of the weights, None without weights.
-    """
-    return load_tokenizer(
-        model.required_vocab_file,
-        model.do_lower_case,
-        is_set_by_user="do_lower_case" in set_by_user,
-        vocab_size=bert_config.vocab_size,
-        preset=preset,
-        config_file=model.required_config_file,
-    )

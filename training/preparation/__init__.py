@@ -21,6 +21,7 @@ The modules, in the order in which a reader needs them:
 
     starting_point.py: `StartingPoint`: the flags, the weights' folder, its
         configuration and tokenizer
+    model_files.py: reads the configuration and the vocabulary that flags name
     data_file_decisions.py: what the rows of --data_file decide
     pretraining_decisions.py: what the records of pretraining decide. It is
         apart, because only modules that are named after pretraining may import

@@ -22,9 +22,9 @@ from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
 from training.checks.resume_checks import check_resumed_settings
 from training.config.model_config import check_required
-from training.config.model_flags import read_bert_config, read_tokenizer
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import DevSetRule, dev_set_rule_of
+from training.preparation.model_files import read_bert_config, read_tokenizer
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.

@@ -1,60 +1,18 @@
-"""The flags of a model, and the files that they name."""
-
-import shutil
+"""The flags of a model."""
 
 import pytest
 
-from model_folders.reading.folder_reading import read_preset
-from tests.support.models import write_config
-from tests.support.paths import SAMPLES
-from training.config.model_flags import (
-    ModelFlags,
-    read_bert_config,
-    read_tokenizer,
-)
+from training.config.model_flags import ModelFlags
 
 
 def test_a_required_file_is_the_value_of_its_flag():
-    model = ModelFlags(bert_config_file="config.json", vocab_file="vocab.txt")
-    assert model.required_config_file == "config.json"
-    assert model.required_vocab_file == "vocab.txt"
+    model_flags = ModelFlags(
+        bert_config_file="config.json", vocab_file="vocab.txt"
+    )
+    assert model_flags.required_config_file == "config.json"
+    assert model_flags.required_vocab_file == "vocab.txt"
 
 
 def test_a_required_file_that_nobody_checked_names_the_check():
     with pytest.raises(AssertionError, match="check_required"):
         ModelFlags().required_vocab_file  # noqa: B018  the property is computed
-
-
-@pytest.fixture
-def model(tmp_path):
-    """Flags that name a configuration and a copy of the samples' words."""
-    path = write_config(tmp_path / "bert_config.json")
-    vocab = shutil.copy(SAMPLES / "vocab.txt", tmp_path)
-    return ModelFlags(bert_config_file=str(path), vocab_file=str(vocab))
-
-
-def test_the_configuration_is_the_one_of_the_flag(model):
-    assert read_bert_config(model, None).hidden_size == 32
-
-
-def test_the_configuration_of_the_folder_is_read_once(model, tmp_path):
-    """Errors about the sizes of its weights then name its file."""
-    (tmp_path / "bert_model.ckpt.index").write_text("")
-    preset = read_preset(tmp_path)
-    assert read_bert_config(model, preset) is preset.load_config()
-
-
-def test_a_vocabulary_that_does_not_fit_the_network_is_named(model, tmp_path):
-    write_config(tmp_path / "bert_config.json", vocab_size=90_000)
-    config = read_bert_config(model, None)
-    with pytest.raises(ValueError, match=r"vocab.txt contains .* 90000"):
-        read_tokenizer(model, frozenset(), config, None)
-
-
-def test_a_folder_decides_the_casing_that_the_user_left_open(model, tmp_path):
-    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
-    config = read_bert_config(model, None)
-    tokenizer = read_tokenizer(model, frozenset(), config, None)
-    assert not tokenizer.do_lower_case
-    with pytest.raises(ValueError, match="--do_lower_case"):
-        read_tokenizer(model, frozenset({"do_lower_case"}), config, None)

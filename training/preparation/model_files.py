@@ -1,0 +1,49 @@
+"""Reads the files that the flags of a model name.
+
+Training scripts and extract_features.py share these functions. This module
+imports no TensorFlow.
+"""
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from data.text.tokenizer_loading import load_tokenizer
+from model_folders.bert_config import BertConfig
+from model_folders.reading.preset import Preset
+from training.config.model_flags import ModelFlags
+
+
+def read_bert_config(
+    model_flags: ModelFlags, preset: Preset | None
+) -> BertConfig:
+    """Reads the configuration in --bert_config_file.
+
+    `preset` is None without weights.
+    """
+    if preset:
+        return preset.load_required_config(model_flags.required_config_file)
+    return modeling.load_config(model_flags.required_config_file)
+
+
+def read_tokenizer(
+    model_flags: ModelFlags,
+    set_by_user: frozenset[str],
+    bert_config: BertConfig,
+    preset: Preset | None,
+) -> FullTokenizer:
+    """Reads --vocab_file, and finds out the casing of the model.
+
+    Args:
+        model_flags: names the file, and the casing if a flag or a folder states
+            it.
+        set_by_user: names of the flags that the user set.
+        bert_config: configuration of the network.
+        preset: Preset of the weights, None without weights.
+    """
+    return load_tokenizer(
+        model_flags.required_vocab_file,
+        model_flags.do_lower_case,
+        is_set_by_user="do_lower_case" in set_by_user,
+        vocab_size=bert_config.vocab_size,
+        preset=preset,
+        config_file=model_flags.required_config_file,
+    )
