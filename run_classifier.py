@@ -13,9 +13,9 @@ from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import read_start
 from training.tasks.classifier_setup import (
+    create_task,
     decide_by_rows,
     decide_columns,
-    load_task,
     open_data_file,
     open_processor,
 )
@@ -28,7 +28,7 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     start = read_start(parsed)
     processor = open_processor(start, table)
     start = decide_by_rows(start, processor)
-    classifier_task = load_task(start, processor)
+    classifier_task = create_task(start, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training.fine_tuning import fine_tuning

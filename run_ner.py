@@ -10,7 +10,7 @@ from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
 from training.preparation.starting_point import read_start
-from training.tasks.ner_setup import decide_by_rows, load_task, open_sets
+from training.tasks.ner_setup import create_task, decide_by_rows, open_sets
 
 
 def main(parsed: ParsedCommand[NerConfig]) -> None:
@@ -18,7 +18,7 @@ def main(parsed: ParsedCommand[NerConfig]) -> None:
     start = read_start(parsed)
     sets = open_sets(start)
     start = decide_by_rows(start, sets)
-    ner_task = load_task(start, sets)
+    ner_task = create_task(start, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.fine_tuning import fine_tuning

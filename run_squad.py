@@ -11,14 +11,14 @@ from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import read_start
-from training.tasks.squad_setup import load_task, open_sets
+from training.tasks.squad_setup import create_task, open_sets
 
 
 def main(parsed: ParsedCommand[SquadConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     sets = open_sets(start)
-    squad_task = load_task(start, sets)
+    squad_task = create_task(start, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.fine_tuning import fine_tuning

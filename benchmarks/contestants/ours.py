@@ -44,7 +44,7 @@ from training.runs import run_opening
 from training.runs.run_plan import CreateModel, RunPlan
 from training.task import AnyTask, EncodedSet
 from training.tasks.classifier_setup import (
-    load_task,
+    create_task,
     open_processor,
 )
 
@@ -208,7 +208,7 @@ def open_mrpc(workload: timing.Workload, command: str) -> OpenedMrpc:
     )
     parsed = parse_flags(ClassifierConfig, workload, command)
     start = read_start(parsed)
-    task = load_task(start, open_processor(start, table=None))
+    task = create_task(start, open_processor(start, table=None))
     run_folder = RunFolder.open(start, task.labels)
     encoded_sets = write_encoded_sets(task, start.config.state_folder)
     return OpenedMrpc(start, task, run_folder, encoded_sets)

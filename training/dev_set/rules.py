@@ -124,7 +124,7 @@ def warn_of_doubt(doubt: str) -> None:
         )
 
 
-def find_dev_set_rule_to_record(
+def choose_dev_set_rule_to_record(
     dev_set_rule: DevSetRule | None, preset: Preset | None
 ) -> DevSetRule | None:
     """Returns the rule for model.json, None if no run used a rule.

@@ -12,7 +12,7 @@ from training.checks import resume_checks
 from training.config.training_config import NumSteps
 from training.dev_set.rules import (
     DEV_SET_RULE_ENTRY,
-    find_dev_set_rule_to_record,
+    choose_dev_set_rule_to_record,
 )
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
@@ -97,7 +97,9 @@ def collect_fine_tuning_settings(
         **task.settings,
         SETS_ENTRY: [*set_fingerprints.values()],
     }
-    dev_set_rule = find_dev_set_rule_to_record(start.dev_set_rule, start.preset)
+    dev_set_rule = choose_dev_set_rule_to_record(
+        start.dev_set_rule, start.preset
+    )
     if dev_set_rule:
         collected_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
     collected_settings["train_records"] = fingerprints.fingerprint_files(

@@ -174,7 +174,7 @@ def complete_and_check_flags(
     if preset and (preset.is_own_run or not trains):
         preset.check_model_class(parsed.config.model_class)
     if preset:
-        stated = _find_stated_flags(parsed, preset)
+        stated = _collect_stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
         parsed = parsed.decide_open(stated, source)
     config = parsed.config
@@ -190,7 +190,7 @@ def complete_and_check_flags(
     return parsed
 
 
-def _find_stated_flags(
+def _collect_stated_flags(
     parsed: ParsedCommand[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""

@@ -109,10 +109,10 @@ def fingerprint_checkpoint(checkpoint: str | Preset) -> list[Fingerprint]:
     if not os.path.isfile(file):
         # The index of a TF1 checkpoint contains the checksum of each variable.
         file = f"{file}.index"
-    return fingerprint_files([file, *_files_of(file)])
+    return fingerprint_files([file, *_list_files_beside(file)])
 
 
-def _files_of(file: str) -> list[str]:
+def _list_files_beside(file: str) -> list[str]:
     """Returns the files beside a checkpoint that change what it means.
 
     These files contain more of the weights, or say what the weights mean.

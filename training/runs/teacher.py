@@ -50,7 +50,7 @@ def load_teacher(
     if not path or not config.training.do_train:
         return None
     preset = _read_teacher_preset(start, path)
-    bert_config = _load_teacher_config(preset)
+    bert_config = _read_teacher_config(preset)
     _check_teacher(start, preset, bert_config, output_mode)
     if label_alternatives:
         check_head_labels(preset, label_alternatives)
@@ -77,7 +77,7 @@ def load_teacher(
     return model
 
 
-def _load_teacher_config(preset: Preset) -> BertConfig:
+def _read_teacher_config(preset: Preset) -> BertConfig:
     if not preset.config_file:
         # Without a configuration, the folder may contain weights that this
         # project cannot load. The error of this check names their library.

@@ -1,4 +1,4 @@
-"""Opens the sets that the flags select, and loads their task.
+"""Opens the sets that the flags select, and creates their task.
 
 run_classifier.py calls the functions in their order. Importing this module
 loads no TensorFlow.
@@ -133,7 +133,7 @@ def decide_by_rows(
     return decide_length_and_epochs(start, processor.file_sets)
 
 
-def load_task(
+def create_task(
     start: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> AnyTask:
@@ -145,8 +145,8 @@ def load_task(
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
     """
-    create_task = _TASK_CREATOR_OF_LEARNED[processor.definition.learns]
-    return create_task(start, processor)
+    create = _TASK_CREATOR_OF_LEARNED[processor.definition.learns]
+    return create(start, processor)
 
 
 def _create_embedding_task(
@@ -182,7 +182,7 @@ def _create_classifier_task(
     if num_texts is None and config.training.do_train:
         num_texts = processor.read_num_texts()
     labels = processor.sets.read_labels()
-    class_weights = _find_class_weights(config, processor, labels)
+    class_weights = _decide_class_weights(config, processor, labels)
     if class_weights:
         _log_class_weights(class_weights)
     return ClassifierTask(
@@ -211,7 +211,7 @@ _TASK_CREATOR_OF_LEARNED: Final[
 }
 
 
-def _find_class_weights(
+def _decide_class_weights(
     config: ClassifierConfig,
     processor: ClassificationProcessor,
     labels: list[str] | None,

@@ -1,4 +1,4 @@
-"""Opens the sets of named entities, and loads their task, for run_ner.py.
+"""Opens the sets of named entities, and creates their task, for run_ner.py.
 
 Importing this module loads no TensorFlow.
 """
@@ -46,7 +46,7 @@ def decide_by_rows(
     return decide_length_and_epochs(start, sets)
 
 
-def load_task(
+def create_task(
     start: StartingPoint[NerConfig], sets: FileSets[NerExample]
 ) -> NerTask:
     """Creates the task, and reads the tags and all sets of the command.

@@ -1,4 +1,4 @@
-"""Opens the sets of SQuAD, and loads its task, for run_squad.py.
+"""Opens the sets of SQuAD, and creates its task, for run_squad.py.
 
 Importing this module loads no TensorFlow.
 """
@@ -28,7 +28,9 @@ def open_sets(start: StartingPoint[SquadConfig]) -> SquadSets:
     )
 
 
-def load_task(start: StartingPoint[SquadConfig], sets: SquadSets) -> SquadTask:
+def create_task(
+    start: StartingPoint[SquadConfig], sets: SquadSets
+) -> SquadTask:
     """Creates the task, and reads all sets of the command.
 
     A wrong file thus stops the script at once, and not only after TensorFlow

@@ -14,7 +14,7 @@ from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import (
     DevSetRule,
     choose_dev_set_rule,
-    find_dev_set_rule_to_record,
+    choose_dev_set_rule_to_record,
     warn_of_doubt,
 )
 
@@ -172,13 +172,13 @@ def test_without_a_doubt_there_is_no_warning(caplog):
 
 def test_a_run_on_sets_of_the_user_records_the_rule_of_its_start():
     rule = DevSetRule(RULE_VERSION, 0.3, KEY, 0.3)
-    assert find_dev_set_rule_to_record(None, on_sets(rule)) == rule
+    assert choose_dev_set_rule_to_record(None, on_sets(rule)) == rule
 
 
 def test_a_run_on_a_table_records_its_own_rule():
     rule = DevSetRule(RULE_VERSION, 0.2, KEY, 0.2)
-    assert find_dev_set_rule_to_record(rule, on_table(0.3, 0.3)) == rule
+    assert choose_dev_set_rule_to_record(rule, on_table(0.3, 0.3)) == rule
 
 
 def test_a_run_from_random_weights_on_sets_of_the_user_records_no_rule():
-    assert find_dev_set_rule_to_record(None, None) is None
+    assert choose_dev_set_rule_to_record(None, None) is None

@@ -14,9 +14,9 @@ from training.preparation.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
     compute_class_weights,
+    create_task,
     decide_by_rows,
     decide_columns,
-    load_task,
     open_data_file,
     open_processor,
 )
@@ -38,7 +38,7 @@ def parse_options(**options):
     return ParsedCommand(config, options)
 
 
-def test_create_task_reads_no_set_but_load_task_does(tmp_path):
+def test_the_class_of_a_task_reads_no_set_but_create_task_does(tmp_path):
     start = create_start(
         task_name="csv", data_dir=str(tmp_path / "absent"), do_train=True
     )
@@ -54,7 +54,7 @@ def test_create_task_reads_no_set_but_load_task_does(tmp_path):
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        load_task(start, processor)
+        create_task(start, processor)
 
 
 def test_a_command_without_a_data_file_opens_none():
@@ -120,7 +120,7 @@ def test_rare_classes_weigh_more(tmp_path, caplog):
         do_train=True,
         class_weights="balanced",
     )
-    task = load_task(start, open_processor(start, table=None))
+    task = create_task(start, open_processor(start, table=None))
     expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
     assert task.settings["class_weights"] == expected
     assert "Class weights: no 0.667, yes 2.000" in caplog.text
@@ -136,4 +136,4 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
         output_mode="regression",
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
-        load_task(start, open_processor(start, table=None))
+        create_task(start, open_processor(start, table=None))

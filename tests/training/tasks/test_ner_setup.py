@@ -7,7 +7,7 @@ from tests.support.models import SMALL
 from tests.support.tasks import task_files
 from tests.support.tasks.toy_task import create_start, load_tokenizer
 from training.config.ner_config import NerConfig
-from training.tasks.ner_setup import decide_by_rows, load_task, open_sets
+from training.tasks.ner_setup import create_task, decide_by_rows, open_sets
 
 
 def load(folder, **flags):
@@ -16,7 +16,7 @@ def load(folder, **flags):
         NerConfig, output_dir="", data_dir=str(folder), **flags
     )
     start = create_start(config, SMALL, load_tokenizer())
-    return load_task(start, open_sets(start))
+    return create_task(start, open_sets(start))
 
 
 def decide(path, **flags):

@@ -7,7 +7,7 @@ from tests.support.models import SMALL
 from tests.support.squad.squad_passages import write_squad
 from tests.support.tasks.toy_task import create_start, load_tokenizer
 from training.config.squad_config import SquadConfig
-from training.tasks.squad_setup import load_task, open_sets
+from training.tasks.squad_setup import create_task, open_sets
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def load(files, **actions):
     """Returns the task of a command with these files."""
     config = create_config(SquadConfig, output_dir="", **files, **actions)
     start = create_start(config, SMALL, load_tokenizer())
-    return load_task(start, open_sets(start))
+    return create_task(start, open_sets(start))
 
 
 def test_a_training_reads_only_the_questions_to_train_on(files):
