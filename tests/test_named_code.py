@@ -209,11 +209,12 @@ class Members:
         self.bases = collections.defaultdict(set)
         for _, owner in all_classes():
             self.own[owner.name] |= {*own_members(owner)}
-            # Without packages and types: `BatchLoss[Any]`.
+            # Without packages and types: `BatchLoss[Any]`. A class may have the
+            # name of its base, as the `Dense` of a test.
             self.bases[owner.name] |= {
                 re.sub(r"^[\w.]*\.(?=\w)|\[.*", "", ast.unparse(base))
                 for base in owner.bases
-            }
+            } - {owner.name}
 
     def has(self, owner, name):
         """Returns whether a class or a base has a member, or may have it.
