@@ -7,9 +7,10 @@ from model_folders.scores import Scores
 from training.fine_tuning.encoded_sets import select_sets
 from training.fine_tuning.eval_loss import LossAccumulator
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
+from training.run_files.best_step import BestStepRule
 from training.task import (
     Batches,
     EncodedSet,

@@ -20,7 +20,7 @@ from model_folders.scores import Scores
 from training.checks.start_checks import check_start
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices
-from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
@@ -33,6 +33,7 @@ from training.pretraining.records import (
     find_all_records,
     fingerprint_dev_set,
 )
+from training.run_files.best_step import BestStepRule
 from training.runs import run_ending
 from training.runs.run_opening import open_run
 from training.runs.teacher import load_teacher

@@ -8,6 +8,7 @@ loop/checkpointer.py writes the checkpoints:
     history.py: `History`: writes the metrics, steps and hours of a run, also
         for TensorBoard
     history_lines.py: the lines of its file
-    best_step.py: `BestStep`: the step of a run with the best scores
+    best_step.py: `BestStepRule` and `BestStep`: which step is the best, and
+        whether its weights are there
     fingerprints.py: tells inputs apart by their checksums
 """

@@ -1,8 +1,11 @@
-"""Remembers the best step of a run, and writes its number where it is read.
+"""Knows which step of a run is the best, and whether its weights are there.
 
-Two files contain the number. Each line of a checkpoint in the history has the
-best step until then, so that a resumed run continues with it. model.json has
-the newest one, by which later commands find the weights in the folder best/.
+`BestStepCallback` in loop/ evaluates the steps, and asks the classes here.
+
+Two files contain the number of the best step. Each line of a checkpoint in the
+history has the best step until then, so that a resumed run continues with it.
+model.json has the newest one, by which later commands find the weights in the
+folder best/.
 """
 
 import math
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from files import json_files
+from model_folders.checkpoint_folders import BEST_FOLDER, list_checkpoint_steps
 from model_folders.model_json import MODEL_JSON_FILE
 from training.run_files.history import History
 
@@ -28,11 +32,48 @@ class BestEvaluation(NamedTuple):
     scores: Mapping[str, float]
 
 
+class BestStepRule(NamedTuple):
+    """When a training evaluates, and which step is the best.
+
+    Attributes:
+        interval: number of steps between two evaluations.
+        metric: name of the metric that chooses the best step. Lower values of
+            "loss" and "eval_loss" are better, higher values of others.
+        patience: number of evaluations without improvement after which training
+            stops. 0 = training never stops early.
+    """
+
+    interval: int
+    metric: str
+    patience: int = 0
+
+    def is_better(
+        self, scores: Mapping[str, float], best: BestEvaluation | None
+    ) -> bool:
+        """Returns whether scores are better than those of the best step.
+
+        Args:
+            scores: {name: score} of the step that was evaluated.
+            best: the evaluation to beat, None without one.
+        """
+        value = scores[self.metric]
+        if math.isnan(value):
+            return False
+        if best is None:
+            return True
+        former = best.scores[self.metric]
+        # The history keeps a value that is not finite as NaN.
+        if math.isnan(former):
+            return math.isfinite(value)
+        is_loss = self.metric == "loss" or self.metric.startswith("eval_loss")
+        return value < former if is_loss else value > former
+
+
 class BestStep:
     """The step of a run whose scores are the best so far.
 
-    All others ask this object: `BestStepCallback` decides which step is the
-    best, and `RunWeights` saves the weights of this step.
+    All others ask this object. `BestStepCallback` sets the step by a
+    `BestStepRule`, and `RunWeights` saves the weights of the step.
 
     Args:
         folder: path of the run's folder.
@@ -47,6 +88,9 @@ class BestStep:
         self, folder: Path, run_history: History, *, is_chief: bool
     ) -> None:
         self.step: int | None = None
+        # A step of an earlier command whose weights are missing.
+        self._missing_step: int | None = None
+        self._best_folder = folder / BEST_FOLDER
         self._model_json_file = folder / MODEL_JSON_FILE
         self._history = run_history
         self._is_chief = is_chief
@@ -96,3 +140,29 @@ class BestStep:
         step was chosen by.
         """
         return self.step is None or self.find_evaluation() is not None
+
+    def has_weights(self) -> bool:
+        """Returns whether the folder of the best step contains its weights."""
+        return self.step in list_checkpoint_steps(self._best_folder)
+
+    def note_missing_weights(self, current_step: int) -> None:
+        """Notes if the weights are missing, so that any step may be the next.
+
+        Args:
+            current_step: number of the step at which the run is resumed.
+        """
+        saved_steps = list_checkpoint_steps(self._best_folder)
+        # A run that was killed after a better step repeats that step.
+        is_repeated = max(saved_steps, default=0) > current_step
+        if self.step not in saved_steps and not is_repeated:
+            self._missing_step = self.step
+
+    def find_evaluation_to_beat(self) -> BestEvaluation | None:
+        """Returns the evaluation that the next best step must beat.
+
+        Returns None if any step may be the next best one, because there is no
+        evaluation of the best step, or its weights are missing.
+        """
+        if self.step == self._missing_step:
+            return None
+        return self.find_evaluation()

@@ -15,10 +15,8 @@ from tests.support.tasks.scripted_task import (
     run_without_training,
 )
 from tests.support.two_weight_model import batches, create_loop_trainer
-from training.loop.best_step_callback import (
-    BestStepCallback,
-    BestStepRule,
-)
+from training.loop.best_step_callback import BestStepCallback
+from training.run_files.best_step import BestStepRule
 
 
 @pytest.fixture

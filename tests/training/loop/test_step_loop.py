@@ -11,9 +11,10 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import OnStep, batches, create_loop_trainer
 from training.loop import step_loop
-from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.best_step_callback import BestStepCallback
 from training.loop.train_step import Outcome
 from training.loop.trainer import INTERRUPTED_STATUS
+from training.run_files.best_step import BestStepRule
 
 
 @pytest.fixture(params=[1, 4, 100], ids="{} steps a call".format)

@@ -1,12 +1,17 @@
 """The best step of a run, in its history and in model.json."""
 
+import math
 import types
 
 import pytest
 
 from files.json_files import read_json, write_json
 from model_folders.model_json import MODEL_JSON_FILE
-from training.run_files.best_step import BestEvaluation, BestStep
+from training.run_files.best_step import (
+    BestEvaluation,
+    BestStep,
+    BestStepRule,
+)
 from training.run_files.history import History
 from training.run_files.history_lines import HISTORY_FILE
 
@@ -85,3 +90,47 @@ def test_only_before_the_first_evaluation_any_dev_set_is_that_of_the_best_step(
     _, best_step = open_run(tmp_path, dev_set_checksum=8)
     best_step.set(1)
     assert not best_step.has_this_dev_set()
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "is_better"),
+    [
+        ("f1", 0.6, True),
+        ("f1", 0.5, False),
+        ("f1", math.nan, False),
+        ("eval_loss_mm", 0.4, True),
+        ("loss", 0.6, False),
+    ],
+)
+def test_a_score_is_better_if_it_is_higher_and_a_loss_if_it_is_lower(
+    metric, value, is_better
+):
+    best = BestEvaluation(1, {metric: 0.5})
+    rule = BestStepRule(1, metric)
+    assert rule.is_better({metric: value}, best) == is_better
+
+
+@pytest.fixture
+def best_of_step_2(tmp_path):
+    """The best step of a run, 2, whose weights are in no folder."""
+    history, best_step = open_run(tmp_path)
+    history.add_evaluation(2, {"f1": 0.5})
+    best_step.set(2)
+    return best_step
+
+
+def test_a_best_step_without_weights_need_not_be_beaten(best_of_step_2):
+    assert not best_of_step_2.has_weights()
+    assert best_of_step_2.find_evaluation_to_beat().step == 2
+    best_of_step_2.note_missing_weights(current_step=3)
+    assert best_of_step_2.find_evaluation_to_beat() is None
+
+
+def test_a_best_step_must_be_beaten_if_a_later_one_is_repeated(
+    best_of_step_2, tmp_path
+):
+    """The run was killed after a better step, and repeats the steps."""
+    (tmp_path / "best").mkdir()
+    (tmp_path / "best/model.ckpt-4.index").touch()
+    best_of_step_2.note_missing_weights(current_step=3)
+    assert best_of_step_2.find_evaluation_to_beat().step == 2
