@@ -127,7 +127,12 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         return {f"{name}{suffix}": score for name, score in scores.items()}
 
     def write_dev_files(self) -> None:
-        """Writes the files of predictions and reports about the dev sets."""
+        """Writes the files of predictions and reports about the dev sets.
+
+        Predicts each set again, although `evaluate_dev_sets` has done so: an
+        evaluation hands on the outputs batch by batch, and those of all records
+        would stay in memory until this method writes them.
+        """
         for dev_set in self.dev_sets:
             self.task.write_dev_files(
                 dev_set,
