@@ -11,9 +11,10 @@ A command meets them in this order:
         train set, its records
 
 `read_start` calls the last module before all others, to compare the flags. The
-plan of a flow calls it again, when it knows the settings and the data.
+plan.py of fine_tuning/ or of pretraining/ calls it again, when it knows the
+settings and the data.
 
-Other checks stand beside what they read: `Config.check` compares flags with
-flags, training/pretraining/records.py checks records, and
-training/runs/teacher.py the teacher.
+Other checks stand beside what they need: `Config.check` compares flags with
+flags, pretraining/ checks the network and the records that it reads, and
+runs/teacher.py the teacher.
 """

@@ -7,4 +7,7 @@ A command runs them in this order:
     run_opening.py: `open_run`: the folder, the model and its Trainer, with the
         weights to start from
     run_ending.py: stores, exports and logs what was trained
+
+These modules call training/loop/. What a run writes to its folder is in
+training/run_files/, because the loop writes it.
 """
