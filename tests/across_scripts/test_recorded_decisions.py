@@ -1,8 +1,8 @@
 """What a run decided holds for every later command on its folder.
 
 test_recorded_decisions_chain.py starts runs from runs, and
-tests/training/checks/test_dev_set_checks.py tests
-without runs which rows are in doubt.
+tests/training/checks/test_dev_set_checks.py tests without runs which rows are
+in doubt.
 """
 
 import json
