@@ -9,7 +9,6 @@ from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.scoring import ScoreFunction
-from data.sets.file_sets import FileSets
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import output_modes
@@ -63,7 +62,6 @@ class ClassificationProcessor:
     Args:
         sets: the sets of the task.
         definition: what is trained, and how it is scored.
-        file_sets: the same sets if --data_file may contain them, else None.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair. () if
             only the examples show whether they are single texts or pairs.
@@ -86,13 +84,11 @@ class ClassificationProcessor:
         sets: ClassificationSets,
         definition: TaskDefinition = TaskDefinition(),
         *,
-        file_sets: FileSets[InputExample] | None = None,
         output_mode: OutputMode = output_modes.CLASSIFICATION,
         text_columns: Sequence[str | int] = (),
         settings: ClassifierSettings | None = None,
     ) -> None:
         self.sets = sets
-        self.file_sets = file_sets
         self.definition = definition
         self.output_mode = output_mode
         self.text_columns = text_columns

@@ -24,6 +24,7 @@ from data.classification.user_tables import unset_columns
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
+from data.sets.file_sets import FileSets
 from data.tables.tables import Table
 from model_folders import output_modes
 from model_folders.labels import format_first_labels
@@ -127,10 +128,11 @@ def decide_by_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    if processor.file_sets is None:
+    sets = processor.sets
+    if not isinstance(sets, FileSets):
         return start
-    start = decide_dev_set_rule(start, processor.file_sets)
-    return decide_length_and_epochs(start, processor.file_sets)
+    start = decide_dev_set_rule(start, sets)
+    return decide_length_and_epochs(start, sets)
 
 
 def load_task(

@@ -63,7 +63,6 @@ def open_table_processor(
     return ClassificationProcessor(
         sets,
         definition,
-        file_sets=sets,
         output_mode=sets.output_mode,
         text_columns=sets.text_columns,
     )
