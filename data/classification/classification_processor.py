@@ -53,6 +53,12 @@ class ClassificationSets(HeldSets[InputExample], abc.ABC):
         If only the train set names the labels, the first call reads it.
         """
 
+    def log_labels(self) -> None:
+        """Logs what users should know of the labels. By default, nothing.
+
+        Call this function before the train set is taken.
+        """
+
 
 class ClassificationProcessor:
     """Offers the sets and the scores of a classification task.

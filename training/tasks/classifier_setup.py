@@ -184,6 +184,7 @@ def _create_classifier_task(
     if num_texts is None and config.training.do_train:
         num_texts = processor.read_num_texts()
     labels = processor.sets.read_labels()
+    processor.sets.log_labels()
     class_weights = _find_class_weights(config, processor, labels)
     if class_weights:
         _log_class_weights(class_weights)
