@@ -6,7 +6,7 @@ What all tasks use:
     tables/: the rows of people's tables, in any format
     sets/: the train, dev and test sets of a task, each read once, and the
         split of one file into two sets
-    jobs/: large inputs in units of work, which any processes do
+    parallel_jobs/: work on large inputs, in processes or on Beam
     text/: text to WordPieces, in Python and in a graph
     arrays.py: types of NumPy arrays
     padding.py: trims the padding of a batch

@@ -15,9 +15,13 @@ from typing import NamedTuple, TypeVar
 
 from data.io import text_files
 from data.io.tfrecord_files import ShardEntry
-from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
-from data.jobs.job_json_types import JobResults, Manifest, UnitResult
-from data.jobs.work_units import (
+from data.parallel_jobs.job_files import (
+    JobFiles,
+    JobPaths,
+    create_input_entries,
+)
+from data.parallel_jobs.job_json_types import JobResults, Manifest, UnitResult
+from data.parallel_jobs.work_units import (
     UnitRunner,
     check_results,
     remove_finished_shards,

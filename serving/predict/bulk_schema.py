@@ -4,13 +4,13 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.jobs.file_ranges import FileRange, find_range_kind
 from data.outputs import npy
 from data.outputs.output_rows import (
     OutputSchema,
     flatten_prediction,
     with_prediction,
 )
+from data.parallel_jobs.file_ranges import FileRange, find_range_kind
 from data.tables import parquet
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import InputRow

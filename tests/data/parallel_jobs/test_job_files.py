@@ -7,7 +7,11 @@ import re
 import pytest
 
 from data.io.file_checksums import compute_shard_checksum
-from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
+from data.parallel_jobs.job_files import (
+    JobFiles,
+    JobPaths,
+    create_input_entries,
+)
 from files.json_files import read_json
 
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, cast
 
 from data.io import file_checksums
-from data.jobs.job_json_types import (
+from data.parallel_jobs.job_json_types import (
     MANIFEST_ENDING,
     InputEntry,
     JobDescription,
     JobResults,
     Manifest,
 )
-from data.jobs.work_units import WorkUnit
+from data.parallel_jobs.work_units import WorkUnit
 from files.atomic import remove_partial
 from files.json_files import (
     JsonObject,
