@@ -13,6 +13,10 @@ The formats whose readers need more than a function:
     parquet.py: Parquet
     workbooks.py: Excel
 
+For jobs that read parts of a large file:
+
+    file_ranges.py: cuts files into ranges, and reads the rows of a range
+
 What the first rows show of CSV, TSV and Excel:
 
     first_cell_kinds.py: whether the first cell of a column is its name

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from data.outputs.output_writer import OutputFormat
-from data.parallel_jobs.file_ranges import FileRange
+from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from files.paths import is_remote
 from serving.engines import ExportFormat, checksums

@@ -10,8 +10,8 @@ from data.outputs.output_rows import (
     flatten_prediction,
     with_prediction,
 )
-from data.parallel_jobs.file_ranges import FileRange, find_range_kind
 from data.tables import parquet
+from data.tables.file_ranges import FileRange, find_range_kind
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
