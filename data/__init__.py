@@ -11,7 +11,6 @@ What all tasks use:
     arrays.py: types of NumPy arrays
     padding.py: trims the padding of a batch
     probabilities.py: logits to probabilities, and these to logarithms
-    label_spelling.py: finds labels that are perhaps misspelled
 
 A package for each task, which reads, encodes, decodes and scores its examples.
 A module whose name ends in "_graph" does in a graph what the Python beside it
@@ -24,6 +23,6 @@ does:
 
 What all tasks write:
 
-    outputs/: rows of answers as JSON lines, CSV or npy
+    predictions/: rows of predictions as JSON lines, CSV or npy
     report.py: report.html, the errors of a model on a dev set
 """

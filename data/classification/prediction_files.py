@@ -12,8 +12,8 @@ from data.classification.classification_examples import (
     Label,
 )
 from data.classification.label_codec import LabelCodec
-from data.outputs import output_rows, output_writer
-from data.outputs.output_rows import OutputRow
+from data.predictions import output_rows, output_writer
+from data.predictions.output_rows import OutputRow
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath

@@ -10,7 +10,7 @@ from absl import logging
 from data.arrays import FloatArray
 from data.ner.entity_scoring import find_entities
 from data.ner.ner_examples import NerExample, find_words
-from data.outputs import output_rows
+from data.predictions import output_rows
 from data.report import (
     Baseline,
     Heading,

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import file_checksums
-from data.outputs import output_writer
-from data.outputs.output_rows import OutputRow, OutputSchema
 from data.parallel_jobs.job_files import (
     JobFiles,
     JobPaths,
@@ -19,6 +17,8 @@ from data.parallel_jobs.job_files import (
 )
 from data.parallel_jobs.job_json_types import JobResults, Manifest, UnitResult
 from data.parallel_jobs.work_units import UnitRunner, run_units
+from data.predictions import output_writer
+from data.predictions.output_rows import OutputRow, OutputSchema
 from data.tables.file_ranges import FileRange, split_files
 from files import lock
 from files.json_files import write_json

@@ -4,8 +4,8 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.outputs import npy
-from data.outputs.output_rows import (
+from data.predictions import npy
+from data.predictions.output_rows import (
     OutputSchema,
     flatten_prediction,
     with_prediction,

@@ -18,7 +18,7 @@ from data.classification.user_tables.label_notations import (
     convert_label,
     vector_error,
 )
-from data.label_spelling import find_misspelled_labels
+from data.sets.label_spelling import find_misspelled_labels
 from data.tables import usual_names
 from files.paths import StrPath
 from model_folders import output_modes

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from data.arrays import FloatArray
-from data.outputs.output_rows import (
+from data.predictions.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,

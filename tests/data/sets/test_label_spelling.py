@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.label_spelling import (
+from data.sets.label_spelling import (
     find_misspelled_labels,
     find_similar_labels,
 )
