@@ -78,16 +78,16 @@ class RowBuilder:
                 table (see `csv_rows.is_swallowed`).
         """
         if self._names:
-            problem = self._find_problem_under_names(cells, is_swallowed)
+            problem = self._describe_problem_under_names(cells, is_swallowed)
         else:
-            problem = self._find_problem_of_width(cells)
+            problem = self._describe_problem_of_width(cells)
         if problem:
             return ValueError(f"{problem}. Received: {cells}"[:300])
         if len(cells) != len(self._keys):
             self._keys = [*map(ColumnNumber, range(1, len(cells) + 1))]
         return dict(zip(self._keys, cells, strict=True))
 
-    def _find_problem_under_names(
+    def _describe_problem_under_names(
         self, cells: list[str], is_swallowed: bool
     ) -> str | None:
         """Returns the error in a row of a table with a header, or None."""
@@ -108,7 +108,7 @@ class RowBuilder:
             )
         return None
 
-    def _find_problem_of_width(self, cells: Sequence[str]) -> str | None:
+    def _describe_problem_of_width(self, cells: Sequence[str]) -> str | None:
         """Returns the error if a row without names has a wrong width."""
         width = len(cells)
         if width == self._width:
@@ -138,7 +138,7 @@ class RowBuilder:
         """
         self._first_widths.append(width)
         if len(self._first_widths) == _NUM_FIRST_ROWS:
-            self._width = find_common_width(self._first_widths)
+            self._width = compute_common_width(self._first_widths)
 
 
 class RepeatedName(str):
@@ -182,7 +182,7 @@ def unique_keys(names: Sequence[str]) -> list[str]:
     return [*keys]
 
 
-def find_common_width(widths: Sequence[int]) -> int:
+def compute_common_width(widths: Sequence[int]) -> int:
     """Returns the width of at least half of some rows, 0 if none is.
 
     For example, 3 for rows of 3, 3, 2 and 1 cells, and 0 for 3, 2 and 1.

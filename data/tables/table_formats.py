@@ -85,13 +85,13 @@ def _read_json(
     `is_json` is whether the file's name or a flag says that it is JSON.
     """
     numbered = enumerate(lines, 1)
-    first_lines, kind = json_tables.find_text_kind(
+    first_lines, text_format = json_tables.guess_text_format(
         numbered, layout.columns, is_json=is_json
     )
     all_lines = itertools.chain(first_lines, numbered)
-    if kind == "text":
+    if text_format == "text":
         yield from read_text_rows(all_lines, layout.encoding)
-    elif kind == "jsonl":
+    elif text_format == "jsonl":
         yield from json_tables.read_json_lines(all_lines, layout.encoding)
     else:
         text = "".join(line for _, line in all_lines)
@@ -103,7 +103,7 @@ def _read_csv(
     path: StrPath, lines: IO[str], layout: TableLayout, *, is_tsv: bool
 ) -> Iterator[NumberedRow]:
     """Yields the rows of CSV or TSV."""
-    table = dialects.find_dialect(str(path), lines, layout, is_tsv=is_tsv)
+    table = dialects.guess_dialect(str(path), lines, layout, is_tsv=is_tsv)
     rows = csv_rows.parse_rows(table.lines, table.dialect)
     names: list[str] = []
     if table.has_header:
@@ -125,7 +125,7 @@ def _read_csv(
             is_swallowed = "\n" in text and csv_rows.is_swallowed(
                 row, table.dialect.delimiter
             )
-            error = _find_encoding_error(text, layout.encoding)
+            error = _encoding_error_of(text, layout.encoding)
             yield line_number, error or builder.build(row, is_swallowed)
 
 
@@ -144,13 +144,13 @@ def _read_names(
             raise ValueError(f"{where}: {row.explain('--noquoting')}")
         if is_empty_row(row):
             continue
-        if error := _find_encoding_error(" ".join(row), encoding):
+        if error := _encoding_error_of(" ".join(row), encoding):
             raise ValueError(f"{where}: {error}")
         return row
     return []
 
 
-def _find_encoding_error(text: str, encoding: str | None) -> ValueError | None:
+def _encoding_error_of(text: str, encoding: str | None) -> ValueError | None:
     """Returns the error of a text that was wrongly encoded, or None."""
     if text.isascii():
         return None

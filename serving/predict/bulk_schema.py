@@ -11,7 +11,7 @@ from data.predictions.output_rows import (
     with_prediction,
 )
 from data.tables import parquet
-from data.tables.file_ranges import FileRange, find_range_kind
+from data.tables.file_ranges import FileRange, guess_range_format
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
@@ -70,19 +70,21 @@ def read_input_columns(
         names={}, taken=set(), repeated={*text_task.text_names}
     )
     for path in paths:
-        kind = find_range_kind(path, options.table_layout())
+        range_format = guess_range_format(path, options.table_layout())
         max_rows: int | None = None
-        if kind == "parquet":
+        if range_format == "parquet":
             columns.add(parquet.read_empty_row(path))
             max_rows = 1
-        elif kind == "text" or (kind and options.output_format != "csv"):
+        elif range_format == "text" or (
+            range_format and options.output_format != "csv"
+        ):
             max_rows = _FIRST_ROWS
         input_rows = options.read_input_rows([FileRange(path)])
         for input_row in itertools.islice(input_rows, max_rows):
             if input_row.error:
                 continue
             # The file itself describes the columns of Parquet.
-            if kind != "parquet":
+            if range_format != "parquet":
                 columns.add(input_row.cells)
             columns.drop_unequal_fields(input_row)
     return columns

@@ -11,7 +11,7 @@ from data.classification.user_tables.column_options import (
 )
 from data.tables.table_layout import format_of
 from data.tables.tables import check_columns
-from data.tables.usual_names import USUAL_NAMES, find_pair, find_usual_columns
+from data.tables.usual_names import USUAL_NAMES, find_pair, guess_columns
 from files.paths import StrPath
 
 
@@ -135,7 +135,7 @@ def _choose_columns(
         ValueError: no column is found for a flag.
     """
     column_of: dict[str, str] = {}
-    for flag, column in find_usual_columns(free_columns, flags).items():
+    for flag, column in guess_columns(free_columns, flags).items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{where}: set --{flag} to one of {names}")
