@@ -17,7 +17,7 @@ from data.report import (
     JudgedPrediction,
     OutcomeCounts,
     Report,
-    find_outcomes,
+    list_outcomes,
 )
 from files.atomic import atomic_open
 from files.json_files import JsonObject
@@ -148,7 +148,7 @@ def write_entity_report(
     for example, tags in zip(examples, predicted_tags, strict=True):
         gold = _entities_of(example.words, example.tags)
         predicted = _entities_of(example.words, tags)
-        outcomes = find_outcomes(gold, predicted)
+        outcomes = list_outcomes(gold, predicted)
         _count_entities(report.counts, gold, outcomes)
         marks = {
             "right": [(start, end) for _, start, end in gold],

@@ -136,7 +136,7 @@ class JobFiles:
                 "--output_file"
             )
 
-    def find_manifest(self) -> Manifest | None:
+    def read_intact_manifest(self) -> Manifest | None:
         """Returns the manifest of a finished job whose shards are all intact.
 
         Returns None if there is no manifest, or a shard is missing or changed.

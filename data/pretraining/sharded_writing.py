@@ -97,7 +97,7 @@ def write_all_shards(
         )
         units = _create_units(options, input_files, job_paths, num_shards)
         job_files.check_overwrites(units)
-        if manifest := job_files.find_manifest():
+        if manifest := job_files.read_intact_manifest():
             job_files.remove_work()
             return FinishedJob(manifest, is_new=False)
         job_files.begin()

@@ -107,7 +107,7 @@ def answer_files(
                 "model": checksums.list_file_checksums(folder, options.engine),
             },
         )
-        if manifest := job_files.find_manifest():
+        if manifest := job_files.read_intact_manifest():
             job_files.remove_work()
             written = job_paths.pattern(len(manifest["shards"]))
             return _result_of(manifest, f"already wrote {written}")

@@ -106,7 +106,7 @@ def create_schema(
     """
     replies = _compute_example_replies(options)
     if options.output_format == "npy":
-        name = npy.find_numeric_field(replies[0])
+        name = npy.choose_numeric_field(replies[0])
         arrays = [npy.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
         if len(shapes) > 1:

@@ -71,7 +71,7 @@ def decide_columns(
         options, set_by_user
     ):
         return parsed
-    columns = unset_columns.find_unset_columns(
+    columns = unset_columns.guess_unset_columns(
         options, set_by_user, table.path, table.read_column_names()
     )
     unset_columns.log_columns(options, set_by_user, table.path, columns)
@@ -161,7 +161,7 @@ def _create_embedding_task(
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
-        max_score = pair_scores.find_max_score(processor.sets.read(scored[0]))
+        max_score = pair_scores.guess_max_score(processor.sets.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,

@@ -1,4 +1,4 @@
-"""Finds the columns of a table of texts and labels that no flag names."""
+"""Guesses the columns of a table of texts and labels that no flag names."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -26,15 +26,15 @@ def are_columns_numbered(
     return any(map(str.isdecimal, columns))
 
 
-def find_unset_columns(
+def guess_unset_columns(
     options: ColumnOptions,
     set_by_user: frozenset[str],
     path: StrPath,
     columns: Sequence[str],
 ) -> dict[str, str]:
-    """Finds the columns of the text and the label that no flag names.
+    """Guesses the columns of the text and the label that no flag names.
 
-    The function finds a column by a common name, or because it is the only
+    The function chooses a column by a common name, or because it is the only
     column left.
 
     Args:
@@ -53,7 +53,7 @@ def find_unset_columns(
     chosen_columns = _columns_of_flags(options, set_by_user)
     where = f"--data_file={path}"
     _check_has_columns(where, path, columns)
-    free_columns = _find_free_columns(path, columns, chosen_columns)
+    free_columns = _select_free_columns(path, columns, chosen_columns)
     if not {"text_column", "text_b_column"} & {*chosen_columns}:
         _check_no_pair(where, free_columns)
     unset_flags = [flag for flag in USUAL_NAMES if flag not in chosen_columns]
@@ -70,7 +70,7 @@ def log_columns(
 ) -> None:
     """Logs the flags of a table's columns, if any column was found.
 
-    `found_columns` are what `find_unset_columns` returned for the other
+    `found_columns` are what `guess_unset_columns` returned for the other
     arguments.
     """
     if not found_columns:
@@ -94,7 +94,7 @@ def _columns_of_flags(
     }
 
 
-def _find_free_columns(
+def _select_free_columns(
     path: StrPath, columns: Sequence[str], chosen_columns: Mapping[str, str]
 ) -> list[str]:
     """Returns the columns of a table that no flag names.
