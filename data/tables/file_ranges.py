@@ -233,21 +233,16 @@ def _cut_parquet(
 
     Nothing tells the bytes of a group, so the offset is an estimate.
     """
-    with parquet.open_parquet(path) as table:
-        metadata = table.metadata
-        rows_of_groups = [
-            metadata.row_group(index).num_rows
-            for index in range(metadata.num_row_groups)
-        ]
+    group_sizes = _read_group_sizes(path)
     # Assume that all rows have the same number of bytes.
-    num_all_rows = max(sum(rows_of_groups), 1)
+    num_all_rows = max(sum(group_sizes), 1)
     first_group = 0
     first_row = 1
     start = 0
     num_rows_read = 0
-    for end_group, num_rows in enumerate(rows_of_groups, start=1):
+    for end_group, num_rows in enumerate(group_sizes, start=1):
         num_rows_read += num_rows
-        is_last = end_group == len(rows_of_groups)
+        is_last = end_group == len(group_sizes)
         end = size if is_last else -(-num_rows_read * size // num_all_rows)
         if end >= min(grid.end_of_part(start), size):
             groups = FileRange(
@@ -257,6 +252,16 @@ def _cut_parquet(
             first_group = end_group
             first_row = num_rows_read + 1
             start = end
+
+
+def _read_group_sizes(path: str) -> list[int]:
+    """Returns the number of rows in each group of a Parquet file."""
+    with parquet.open_parquet(path) as table:
+        metadata = table.metadata
+        return [
+            metadata.row_group(index).num_rows
+            for index in range(metadata.num_row_groups)
+        ]
 
 
 def read_range(

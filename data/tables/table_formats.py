@@ -19,6 +19,7 @@ from data.tables.table_layout import (
     TableLayout,
     format_of,
 )
+from files.json_files import JsonObject
 from files.paths import StrPath
 
 # Number of rows of a workbook that show whether the first names the columns.
@@ -121,12 +122,26 @@ def _read_csv(
                 raise ValueError(f"{path}, line {line_number}: {explanation}")
             yield line_number, ValueError(explanation)
         elif row:
-            text = " ".join(row)
-            is_swallowed = "\n" in text and csv_rows.is_swallowed(
-                row, table.dialect.delimiter
+            yield (
+                line_number,
+                _build_row(
+                    builder, row, table.dialect.delimiter, layout.encoding
+                ),
             )
-            error = _encoding_error_of(text, layout.encoding)
-            yield line_number, error or builder.build(row, is_swallowed)
+
+
+def _build_row(
+    builder: RowBuilder,
+    cells: list[str],
+    delimiter: str,
+    encoding: str | None,
+) -> JsonObject | ValueError:
+    """Returns a row, or an error if its cells are no row or wrongly encoded."""
+    text = " ".join(cells)
+    if error := _encoding_error_of(text, encoding):
+        return error
+    is_swallowed = "\n" in text and csv_rows.is_swallowed(cells, delimiter)
+    return builder.build(cells, is_swallowed)
 
 
 def _read_names(
