@@ -28,7 +28,7 @@ class TaskDefinition:
 
     Attributes:
         metrics: names of the metrics that score the task, the main metric
-            first. If (), the kind of the labels decides.
+            first. If (), the output mode decides.
         score: computes these metrics. If None, `metrics.compute_metrics` does.
         learns: what the model learns. With "relevances", an example is a query
             and a passage, and its label a number from 0 to 1. With "vectors",
@@ -122,7 +122,7 @@ class ClassificationProcessor:
         """Takes one of `dev_sets`, `test_sets` or the train set from `sets`.
 
         Returns None if a set is missing that the task need not have. Only a
-        task with two sets of a kind has such sets, and overrides this method.
+        task with two dev sets has such sets, and overrides this method.
         """
         return self.sets.take(base_set_of(set_name))
 

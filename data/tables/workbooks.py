@@ -65,7 +65,7 @@ def _read_sheet_rows(
             f"{install_command('python_calamine')}. Or save the sheet as CSV "
             "UTF-8"
         ) from None
-    # .xlsx itself is one of the kinds that are no text.
+    # .xlsx itself is one of the formats that are no text.
     if re.match(compressed_files.OLD_WORKBOOK, data):
         compressed_files.check_is_text(data, path)
     file = io.BytesIO(data)
