@@ -56,7 +56,7 @@ class SwagExample:
     label: str | None
 
 
-def read_set(
+def read_swag_set(
     data_dir: StrPath | None,
     set_name: BaseSet,
     layout: TableLayout = DEFAULT_LAYOUT,

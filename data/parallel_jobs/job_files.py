@@ -163,7 +163,7 @@ class JobFiles:
             if entry_name in manifest:
                 entries += manifest[entry_name]
                 shards.append(path)
-        is_intact = all(map(file_checksums.is_whole, shards, entries))
+        is_intact = all(map(file_checksums.is_intact, shards, entries))
         return manifest if is_intact else None
 
     def check_begun(self) -> None:

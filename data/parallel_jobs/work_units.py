@@ -119,12 +119,12 @@ def run_units(
 
 
 def is_done(unit: WorkUnit) -> bool:
-    """Returns whether a unit's result file exists and its shards are whole."""
+    """Returns whether a unit's result file exists and its shards are intact."""
     # The result file appears when the unit is finished.
     if not os.path.exists(unit.result_file):
         return False
     result = _read_result(unit.result_file)
-    return all(map(file_checksums.is_whole, unit.shards, result["shards"]))
+    return all(map(file_checksums.is_intact, unit.shards, result["shards"]))
 
 
 def _read_result(path: str) -> UnitResult:

@@ -138,7 +138,7 @@ def _choose_dialect(
     """
     if layout.delimiter:
         delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
-        fit = _fit_delimiter(sample, delimiter, layout)
+        fit = _find_fitting_dialect(sample, delimiter, layout)
         if fit:
             return fit.dialect
         return _choose_usual_dialect(delimiter, layout)
@@ -146,7 +146,7 @@ def _choose_dialect(
     fits = {
         delimiter: fit
         for delimiter in delimiters
-        if (fit := _fit_delimiter(sample, delimiter, layout))
+        if (fit := _find_fitting_dialect(sample, delimiter, layout))
     }
     if is_tsv and "\t" in fits:
         return fits["\t"].dialect
@@ -218,7 +218,7 @@ def _unknown_delimiter_error(path: str, sample: TableSample) -> ValueError:
     )
 
 
-def _fit_delimiter(
+def _find_fitting_dialect(
     sample: TableSample, delimiter: str, layout: TableLayout
 ) -> _FittingDialect | None:
     """Returns the strictest dialect of a delimiter that fits, or None."""

@@ -68,17 +68,19 @@ class RowBuilder:
         self._max_width = 0
 
     def build(
-        self, cells: list[str], is_swallowed: bool = False
+        self, cells: list[str], has_swallowed_lines: bool = False
     ) -> JsonObject | ValueError:
         """Returns a row, {column: cell}, or an error that says what is wrong.
 
         Args:
             cells: the cells of the row.
-            is_swallowed: whether one of them contains the next lines of the
-                table (see `csv_rows.is_swallowed`).
+            has_swallowed_lines: whether one of them contains the next lines of
+                the table (see `csv_rows.has_swallowed_lines`).
         """
         if self._names:
-            problem = self._describe_problem_under_names(cells, is_swallowed)
+            problem = self._describe_problem_under_names(
+                cells, has_swallowed_lines
+            )
         else:
             problem = self._describe_problem_of_width(cells)
         if problem:
@@ -88,7 +90,7 @@ class RowBuilder:
         return dict(zip(self._keys, cells, strict=True))
 
     def _describe_problem_under_names(
-        self, cells: list[str], is_swallowed: bool
+        self, cells: list[str], has_swallowed_lines: bool
     ) -> str | None:
         """Returns the error in a row of a table with a header, or None."""
         names = self._names
@@ -100,7 +102,7 @@ class RowBuilder:
         # Compare the first cell first, because it differs in nearly all rows.
         if cells[0].endswith(names[0]) and is_repeated_header(cells, names):
             return "the line repeats the names of the columns. Remove it"
-        if is_swallowed:
+        if has_swallowed_lines:
             return (
                 "a quoted cell contains the next lines of the table. If quotes "
                 "are ordinary characters here, set --noquoting. Otherwise "

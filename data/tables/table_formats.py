@@ -140,8 +140,10 @@ def _build_row(
     text = " ".join(cells)
     if error := _encoding_error_of(text, encoding):
         return error
-    is_swallowed = "\n" in text and csv_rows.is_swallowed(cells, delimiter)
-    return builder.build(cells, is_swallowed)
+    has_swallowed_lines = "\n" in text and csv_rows.has_swallowed_lines(
+        cells, delimiter
+    )
+    return builder.build(cells, has_swallowed_lines)
 
 
 def _read_names(

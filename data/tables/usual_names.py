@@ -153,11 +153,11 @@ def guess_columns(
     return column_of
 
 
-def find_pair(columns: Iterable[str]) -> tuple[str, str] | None:
+def find_pair_columns(columns: Iterable[str]) -> tuple[str, str] | None:
     """Returns two columns whose usual names say that they are a pair, or None.
 
     Examples:
-        >>> find_pair(["id", "Sentence 1", "Sentence 2"])
+        >>> find_pair_columns(["id", "Sentence 1", "Sentence 2"])
         ('Sentence 1', 'Sentence 2')
     """
     column_of = {simplify_name(column): column for column in columns}

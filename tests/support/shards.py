@@ -101,6 +101,6 @@ def read_shards(
     ]
     features = record_datasets.decode_batch(
         tf.constant(serialized),
-        spec or feature_specs.pretraining_features(64, 10),
+        spec or feature_specs.pretraining_spec(64, 10),
     )
     return {name: value.numpy() for name, value in features.items()}

@@ -105,7 +105,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of a set's records of text pairs."""
-        return feature_specs.pair_features(
+        return feature_specs.pair_spec(
             self.max_seq_length, self.has_scores.get(set_name, False)
         )
 

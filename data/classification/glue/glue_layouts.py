@@ -70,7 +70,7 @@ class ColumnIndices(NamedTuple):
     is_official: bool = True
 
 
-def find_table(
+def find_table_file(
     data_dir: StrPath | None, set_name: BaseSet, file_name: str
 ) -> str:
     """Returns the path of the set `set_name`, a TSV file or another table.

@@ -75,8 +75,8 @@ class GlueSets(ClassificationSets):
         return None if labels is None else [*labels]
 
     def _find_file(self, set_name: BaseSet) -> str:
-        """Returns the path of a set, as `glue_layouts.find_table` does."""
-        return glue_layouts.find_table(
+        """Returns the path of a set, as `glue_layouts.find_table_file` does."""
+        return glue_layouts.find_table_file(
             self._data_dir, set_name, self._definition.file_of_set(set_name)
         )
 

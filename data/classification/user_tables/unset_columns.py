@@ -11,7 +11,11 @@ from data.classification.user_tables.column_options import (
 )
 from data.tables.table_layout import format_of
 from data.tables.tables import check_columns
-from data.tables.usual_names import USUAL_NAMES, find_pair, guess_columns
+from data.tables.usual_names import (
+    USUAL_NAMES,
+    find_pair_columns,
+    guess_columns,
+)
 from files.paths import StrPath
 
 
@@ -158,7 +162,7 @@ def _check_has_columns(
 
 def _check_no_pair(where: str, columns: Sequence[str]) -> None:
     """Raises a ValueError if two columns may be the texts of pairs."""
-    if pair := find_pair(columns):
+    if pair := find_pair_columns(columns):
         text, text_b = pair
         raise ValueError(
             f"{where} contains two columns of texts. To classify pairs, set "

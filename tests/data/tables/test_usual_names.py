@@ -50,7 +50,7 @@ def test_none_of_several_other_columns_is_the_label():
     ],
 )
 def test_two_names_that_belong_together_are_a_pair(columns, pair):
-    assert usual_names.find_pair(columns) == pair
+    assert usual_names.find_pair_columns(columns) == pair
 
 
 def test_a_column_that_the_user_chose_is_a_usual_name():
