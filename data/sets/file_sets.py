@@ -182,7 +182,8 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
         with `read`, a set is read once and held.
         """
         train = self.read("train")
-        return train, self.read("dev") if self._data_file else []
+        dev = self.read("dev") if self._data_file else []
+        return train, dev
 
     def read_sets(
         self, set_name: BaseSet
