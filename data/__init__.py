@@ -6,12 +6,11 @@ What all tasks use:
     tables/: the rows of people's tables, in any format
     sets/: the train, dev and test sets of a task, each read once, and the
         split of one file into two sets
-    jobs/: large inputs in units of work, which any processes do
+    parallel_jobs/: work on large inputs, in processes or on Beam
     text/: text to WordPieces, in Python and in a graph
     arrays.py: types of NumPy arrays
     padding.py: trims the padding of a batch
     probabilities.py: logits to probabilities, and these to logarithms
-    label_spelling.py: finds labels that are perhaps misspelled
 
 A package for each task, which reads, encodes, decodes and scores its examples.
 A module whose name ends in "_graph" does in a graph what the Python beside it
@@ -24,6 +23,6 @@ does:
 
 What all tasks write:
 
-    outputs/: rows of answers as JSON lines, CSV or npy
+    predictions/: rows of predictions as JSON lines, CSV or npy
     report.py: report.html, the errors of a model on a dev set
 """

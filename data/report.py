@@ -173,13 +173,13 @@ def wilson_interval(num_right: int, num_examples: int) -> tuple[float, float]:
     return max(low, 0.0), min(high, 1.0)
 
 
-def find_outcomes(
+def list_outcomes(
     gold: Iterable[T], predicted: Iterable[T]
 ) -> list[tuple[str, T]]:
     """Returns ("right", "wrong" or "missed", answer) of all answers.
 
     Examples:
-        >>> find_outcomes(gold=["a", "b"], predicted=["b", "c"])
+        >>> list_outcomes(gold=["a", "b"], predicted=["b", "c"])
         [('right', 'b'), ('wrong', 'c'), ('missed', 'a')]
     """
     gold = dict.fromkeys(gold)

@@ -9,7 +9,6 @@ from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.scoring import ScoreFunction
-from data.sets.file_sets import FileSets
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import output_modes
@@ -29,7 +28,7 @@ class TaskDefinition:
 
     Attributes:
         metrics: names of the metrics that score the task, the main metric
-            first. If (), the kind of the labels decides.
+            first. If (), the output mode decides.
         score: computes these metrics. If None, `metrics.compute_metrics` does.
         learns: what the model learns. With "relevances", an example is a query
             and a passage, and its label a number from 0 to 1. With "vectors",
@@ -54,6 +53,12 @@ class ClassificationSets(HeldSets[InputExample], abc.ABC):
         If only the train set names the labels, the first call reads it.
         """
 
+    def log_labels(self) -> None:
+        """Logs what users should know of the labels. By default, nothing.
+
+        Call this function before the train set is taken.
+        """
+
 
 class ClassificationProcessor:
     """Offers the sets and the scores of a classification task.
@@ -63,7 +68,6 @@ class ClassificationProcessor:
     Args:
         sets: the sets of the task.
         definition: what is trained, and how it is scored.
-        file_sets: the same sets if --data_file may contain them, else None.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair. () if
             only the examples show whether they are single texts or pairs.
@@ -86,13 +90,11 @@ class ClassificationProcessor:
         sets: ClassificationSets,
         definition: TaskDefinition = TaskDefinition(),
         *,
-        file_sets: FileSets[InputExample] | None = None,
         output_mode: OutputMode = output_modes.CLASSIFICATION,
         text_columns: Sequence[str | int] = (),
         settings: ClassifierSettings | None = None,
     ) -> None:
         self.sets = sets
-        self.file_sets = file_sets
         self.definition = definition
         self.output_mode = output_mode
         self.text_columns = text_columns
@@ -120,7 +122,7 @@ class ClassificationProcessor:
         """Takes one of `dev_sets`, `test_sets` or the train set from `sets`.
 
         Returns None if a set is missing that the task need not have. Only a
-        task with two sets of a kind has such sets, and overrides this method.
+        task with two dev sets has such sets, and overrides this method.
         """
         return self.sets.take(base_set_of(set_name))
 

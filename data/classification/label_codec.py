@@ -70,14 +70,14 @@ class LabelCodec:
         if self.output_mode == output_modes.MULTILABEL:
             is_chosen = self.probabilities(outputs) > MULTILABEL_THRESHOLD
             return [
-                [self.labels[index] for index in np.flatnonzero(row)]
-                for row in is_chosen
+                [self.labels[index] for index in np.flatnonzero(is_label)]
+                for is_label in is_chosen
             ]
         return [self.labels[index] for index in outputs.argmax(-1)]
 
 
 def concatenate_outputs(batches: Iterable[LogitsBatch]) -> FloatArray:
-    """Returns the outputs of all batches, [number of rows, ...]."""
+    """Returns the outputs of all batches, [records, ...]."""
     return np.concatenate([outputs for _, outputs in batches])
 
 

@@ -20,7 +20,7 @@ from data.report import (
     JudgedPrediction,
     OutcomeCounts,
     Report,
-    find_outcomes,
+    list_outcomes,
 )
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
@@ -71,7 +71,9 @@ def write_label_report(
         if gold is None:
             raise ValueError(f"example {example.guid} has no label")
         gold_labels.append(gold)
-        badness, verdict = _find_verdict(gold, predicted, probabilities, codec)
+        badness, verdict = _judge_prediction(
+            gold, predicted, probabilities, codec
+        )
         _count_labels(report.counts, gold, predicted, codec.output_mode)
         text, unread = _join_texts(example, max_seq_length, tokenizer)
         report.judged.append(
@@ -82,7 +84,7 @@ def write_label_report(
     if codec.output_mode == output_modes.REGRESSION:
         report.mean_errors = _mean_errors(gold_labels, predicted_labels)
     else:
-        report.baseline = _find_most_frequent(gold_labels)
+        report.baseline = _compute_baseline(gold_labels)
     report.write(output_file)
 
 
@@ -98,7 +100,7 @@ def _count_labels(
         counts.update([(name, f"as {predicted}"), (name, "support")])
     elif output_mode == output_modes.MULTILABEL:
         names = class_names_of(gold)
-        outcomes = find_outcomes(names, class_names_of(predicted))
+        outcomes = list_outcomes(names, class_names_of(predicted))
         counts.update((name, outcome) for outcome, name in outcomes)
         counts.update((name, "support") for name in {*names})
 
@@ -118,7 +120,7 @@ def _join_texts(
     return text, unread
 
 
-def _find_most_frequent(gold_labels: Sequence[Label]) -> Baseline | None:
+def _compute_baseline(gold_labels: Sequence[Label]) -> Baseline | None:
     """Returns the most frequent answer, None without examples."""
     names_of_example = [
         sorted({*class_names_of(label)}) for label in gold_labels
@@ -146,7 +148,7 @@ def _mean_errors(
     }
 
 
-def _find_verdict(
+def _judge_prediction(
     gold: Label,
     predicted: Label,
     probabilities: FloatArray,

@@ -12,8 +12,8 @@ from data.classification.classification_examples import (
     Label,
 )
 from data.classification.label_codec import LabelCodec
-from data.outputs import output_rows, output_writer
-from data.outputs.output_rows import OutputRow
+from data.predictions import output_rows, output_writer
+from data.predictions.output_rows import OutputRow
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -155,12 +155,14 @@ def write_labels(
     table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
     json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
     predicted = codec.decode_labels(outputs)
-    rows = codec.probabilities(outputs)
+    probabilities = codec.probabilities(outputs)
     with atomic_open(table_file) as table, atomic_open(json_file) as lines:
-        for entry, label, row in zip(entries, predicted, rows, strict=True):
-            cells = "\t".join(str(value) for value in row)
+        for entry, label, values in zip(
+            entries, predicted, probabilities, strict=True
+        ):
+            cells = "\t".join(map(str, values))
             table.write(f"{cells}\n".encode())
-            lines.write(_format_line(entry, label, row, codec.labels))
+            lines.write(_format_line(entry, label, values, codec.labels))
     logging.info(
         "Wrote %d predictions to %s and %s",
         len(predicted),

@@ -55,7 +55,7 @@ def score_labeled(
         examples: the examples of a dev set, all of which have a label, or of a
             test set, in which an unknown label is None.
         predicted: the predicted label of each example.
-        encoder: converts both kinds of labels for `score`.
+        encoder: converts the right and the predicted labels for `score`.
         score: computes the metrics.
 
     Returns:

@@ -18,14 +18,18 @@ from data.classification.classification_features import (
 )
 from data.sets.set_names import BaseSet, find_set_file
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
-from data.tables.tables import Table, read_table, texts_of
+from data.tables.tables import Table, TableRow, read_table, texts_of
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
 NUM_CHOICES = 4
 LABELS = [str(index) for index in range(NUM_CHOICES)]
 
-_ENDINGS = tuple(f"ending{index}" for index in range(NUM_CHOICES))
+_TEXT_COLUMNS = (
+    "sent1",
+    "sent2",
+    *(f"ending{index}" for index in range(NUM_CHOICES)),
+)
 _FILE_ENDINGS = (".csv", ".jsonl", ".json", ".parquet", ".xlsx")
 _FILE_STEMS: dict[BaseSet, str] = {
     "train": "train",
@@ -52,7 +56,7 @@ class SwagExample:
     label: str | None
 
 
-def read_set(
+def read_swag_set(
     data_dir: StrPath | None,
     set_name: BaseSet,
     layout: TableLayout = DEFAULT_LAYOUT,
@@ -70,26 +74,40 @@ def read_set(
     """
     file_names = [f"{_FILE_STEMS[set_name]}{end}" for end in _FILE_ENDINGS]
     path = find_set_file(data_dir, set_name, file_names)
-    columns = ["sent1", "sent2", *_ENDINGS]
-    is_test = set_name == "test"
-    label_columns = [] if is_test else ["label"]
-    examples: list[SwagExample] = []
-    table = Table(path, layout)
-    for row in read_table(table, columns, label_columns):
-        sent1, sent2, *rest = texts_of(row.cells, columns)
-        cell = row.cells.get("label")
-        label = None if is_test and cell in (None, "") else str(cell)
-        if label not in (None, *LABELS):
-            raise ValueError(
-                f"{row.where}, column 'label': the label must be the number of "
-                f"an ending, {', '.join(LABELS)}. Received: {str(cell)[:80]!r}"
-            )
-        guid = f"{set_name}-{len(examples) + 1}"
-        endings = [f"{sent2} {ending}" for ending in rest]
-        examples.append(SwagExample(guid, sent1, endings, label))
+    label_columns = [] if set_name == "test" else ["label"]
+    rows = read_table(Table(path, layout), _TEXT_COLUMNS, label_columns)
+    examples = [
+        _create_example(row, set_name, row_number)
+        for row_number, row in enumerate(rows, 1)
+    ]
     if not examples:
         raise ValueError(f"{path} contains no example")
     return examples
+
+
+def _create_example(
+    row: TableRow, set_name: BaseSet, row_number: int
+) -> SwagExample:
+    """Returns the example of a row, whose number in the set is from 1.
+
+    Raises:
+        ValueError: the label is wrong, or missing outside of a test set.
+    """
+    sent1, sent2, *endings = texts_of(row.cells, _TEXT_COLUMNS)
+    cell = row.cells.get("label")
+    may_be_empty = set_name == "test"
+    label = None if may_be_empty and cell in (None, "") else str(cell)
+    if label not in (None, *LABELS):
+        raise ValueError(
+            f"{row.where}, column 'label': the label must be the number of "
+            f"an ending, {', '.join(LABELS)}. Received: {str(cell)[:80]!r}"
+        )
+    return SwagExample(
+        guid=f"{set_name}-{row_number}",
+        context_sentence=sent1,
+        endings=[f"{sent2} {ending}" for ending in endings],
+        label=label,
+    )
 
 
 def create_swag_features(

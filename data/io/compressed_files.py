@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Endings of the names of compressed files, which follow the ending of a format.
 _COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 _NUM_FIRST_BYTES = 512
-# {kind of compression: first bytes of the file}.
+# {compression: first bytes of the file}.
 _FIRST_BYTES_OF_COMPRESSION = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),

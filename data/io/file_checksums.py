@@ -1,4 +1,4 @@
-"""Computes checksums of files, to tell later whether they are whole."""
+"""Computes checksums of files, to tell later whether they are intact."""
 
 import io
 import os
@@ -11,7 +11,7 @@ from files.paths import StrPath
 
 
 class FileChecksum(TypedDict):
-    """Size and checksum of a file, to tell whether the file is whole."""
+    """Size and checksum of a file, to tell whether the file is intact."""
 
     bytes: int
     crc32c: str
@@ -38,7 +38,7 @@ def _compute_checksum(file: io.BufferedReader) -> FileChecksum:
     return {"bytes": size, "crc32c": checksum.hexdigest().decode()}
 
 
-def is_whole(path: str, entry: FileChecksum) -> bool:
+def is_intact(path: str, entry: FileChecksum) -> bool:
     """Returns whether a file's size and checksum match its manifest `entry`."""
     # Compare the size first, because the checksum reads the whole file.
     return (

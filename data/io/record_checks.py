@@ -41,7 +41,7 @@ def check_records(
     is_empty = True
     for path, record_index, record in _read_first_records(files, limit):
         is_empty = False
-        if problem := _find_problem(record, spec):
+        if problem := _describe_problem(record, spec):
             raise ValueError(
                 f"{path}, record {record_index}: {problem}. Create the records "
                 "with this vocabulary and --max_seq_length, and set "
@@ -61,7 +61,7 @@ def _read_first_records(
             yield path, record_index, record
 
 
-def _find_problem(record: bytes, spec: RecordSpec) -> str | None:
+def _describe_problem(record: bytes, spec: RecordSpec) -> str | None:
     """Returns what is wrong with a serialized record, None if it is right."""
     try:
         values = parse_features(tf.constant([record]), spec)

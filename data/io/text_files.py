@@ -90,7 +90,7 @@ def open_text(
     with open_binary(path) as file:
         first_bytes = file.peek()
         compressed_files.check_is_text(first_bytes, path)
-        name = encodings.find_encoding_of_bom(first_bytes) or encoding
+        name = encodings.encoding_of_bom(first_bytes) or encoding
         if not name:
             encodings.check_is_not_utf16(first_bytes, path)
         try:
@@ -219,7 +219,7 @@ def check_first_line(line: bytes, path: StrPath) -> None:
         ValueError: the file has another encoding, or other line ends.
     """
     compressed_files.check_is_text(line, path)
-    marked = encodings.find_encoding_of_bom(line)
+    marked = encodings.encoding_of_bom(line)
     if marked not in (None, "utf-8-sig"):
         raise ValueError(
             f"{path}, line 1: the text is not UTF-8. Convert the file, such as "

@@ -35,13 +35,16 @@ def encode_example(features: Mapping[str, Values]) -> bytes:
     """
     entries: list[bytes] = []
     for name, values in features.items():
-        kind, packed = _pack_values(name, values)
-        entries += [_encode_entry_start(name, kind, len(packed)), packed]
+        field_number, packed = _pack_values(name, values)
+        entries += [
+            _encode_entry_start(name, field_number, len(packed)),
+            packed,
+        ]
     return _encode_field(1, b"".join(entries))
 
 
 def _pack_values(name: str, values: Values) -> tuple[int, bytes]:
-    """Returns the kind of a feature, and its values as packed bytes."""
+    """Returns the number of a feature's field, and its values as bytes."""
     if isinstance(values, bytes):
         return _INTS_FIELD, values
     if isinstance(values, np.ndarray):
@@ -76,7 +79,7 @@ def encode_inputs(
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _encode_entry_start(name: str, kind: int, length: int) -> bytes:
+def _encode_entry_start(name: str, field_number: int, length: int) -> bytes:
     """Returns the bytes that precede the packed values of a feature.
 
     The values are `length` bytes.
@@ -85,7 +88,9 @@ def _encode_entry_start(name: str, kind: int, length: int) -> bytes:
     key = _encode_field(1, name.encode())
     packed = b"\n" + encode_varint(length)
     feature = (
-        b"%c" % (kind << 3 | 2) + encode_varint(len(packed) + length) + packed
+        b"%c" % (field_number << 3 | 2)
+        + encode_varint(len(packed) + length)
+        + packed
     )
     value = b"\x12" + encode_varint(len(feature) + length) + feature
     return b"\n" + encode_varint(len(key) + len(value) + length) + key + value
@@ -165,17 +170,20 @@ def _read_lengths(record: bytes) -> Iterator[tuple[str, int]]:
 
 def _feature_length(feature: bytes) -> int:
     return sum(
-        _count_values(kind, packed)
-        for kind, values in _read_fields(feature)
+        _count_values(field_number, packed)
+        for field_number, values in _read_fields(feature)
         for _, packed in _read_fields(values)
     )
 
 
-def _count_values(kind: int, packed: bytes) -> int:
-    if kind == _FLOATS_FIELD:
+def _count_values(field_number: int, packed: bytes) -> int:
+    if field_number == _FLOATS_FIELD:
         return len(packed) // 4
-    # The top bit is 0 in the last byte of an integer. Texts are not packed.
-    return sum(byte < 128 for byte in packed) if kind == _INTS_FIELD else 1
+    if field_number == _INTS_FIELD:
+        # The top bit is 0 in the last byte of an integer.
+        return sum(byte < 128 for byte in packed)
+    # Texts are not packed.
+    return 1
 
 
 def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
@@ -186,13 +194,13 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
     end = 0
     while end < len(message):
         key, key_end = _read_varint(message, end)
-        start, end = _find_value(message, key_end, wire_type=key & 7)
+        start, end = _read_value_bounds(message, key_end, wire_type=key & 7)
         if end > len(message):
             raise IndexError
         yield key >> 3, message[start:end]
 
 
-def _find_value(
+def _read_value_bounds(
     message: bytes, key_end: int, wire_type: int
 ) -> tuple[int, int]:
     """Returns where the value after a key starts and ends in a message."""

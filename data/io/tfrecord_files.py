@@ -123,11 +123,11 @@ def count_records(paths: Iterable[StrPath], limit: int | None = None) -> int:
     Raises:
         ValueError: a file is truncated, or is not a TFRecord file.
     """
-    ends = itertools.chain.from_iterable(map(_find_ends, paths))
+    ends = itertools.chain.from_iterable(map(_read_record_ends, paths))
     return sum(1 for _ in itertools.islice(ends, limit))
 
 
-def _find_ends(path: StrPath) -> Iterator[int]:
+def _read_record_ends(path: StrPath) -> Iterator[int]:
     """Yields the offset at which each record ends, without reading records."""
     with text_files.open_binary(path) as file:
         position = 0

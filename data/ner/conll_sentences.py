@@ -172,7 +172,7 @@ def _cut_rows(
     """
     ended_lines = (f"{text}\n" for _, text in lines)
     layout = TableLayout(delimiter=DELIMITER_OF_CHARACTER[separator])
-    table = dialects.find_dialect(path, ended_lines, layout, is_tsv=False)
+    table = dialects.guess_dialect(path, ended_lines, layout, is_tsv=False)
     rows = csv_rows.parse_rows(table.lines, table.dialect)
     for line_number, row in rows:
         if isinstance(row, csv_rows.MalformedRow):

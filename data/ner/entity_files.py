@@ -10,14 +10,14 @@ from absl import logging
 from data.arrays import FloatArray
 from data.ner.entity_scoring import find_entities
 from data.ner.ner_examples import NerExample, find_words
-from data.outputs import output_rows
+from data.predictions import output_rows
 from data.report import (
     Baseline,
     Heading,
     JudgedPrediction,
     OutcomeCounts,
     Report,
-    find_outcomes,
+    list_outcomes,
 )
 from files.atomic import atomic_open
 from files.json_files import JsonObject
@@ -148,7 +148,7 @@ def write_entity_report(
     for example, tags in zip(examples, predicted_tags, strict=True):
         gold = _entities_of(example.words, example.tags)
         predicted = _entities_of(example.words, tags)
-        outcomes = find_outcomes(gold, predicted)
+        outcomes = list_outcomes(gold, predicted)
         _count_entities(report.counts, gold, outcomes)
         marks = {
             "right": [(start, end) for _, start, end in gold],

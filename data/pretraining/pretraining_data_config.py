@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from data.jobs.beam_flags import BeamFlags
+from data.parallel_jobs.beam_flags import BeamFlags
 from data.pretraining.pretraining_options import InstanceOptions
 from options.config import Config
 from options.fields import group, option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from absl import logging
 
 from data.io import tfrecord_files
-from data.jobs.work_units import choose_unit_runner
+from data.parallel_jobs.work_units import choose_unit_runner
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_data_config import PretrainingDataConfig

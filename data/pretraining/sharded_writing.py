@@ -15,9 +15,13 @@ from typing import NamedTuple, TypeVar
 
 from data.io import text_files
 from data.io.tfrecord_files import ShardEntry
-from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
-from data.jobs.job_json_types import JobResults, Manifest, UnitResult
-from data.jobs.work_units import (
+from data.parallel_jobs.job_files import (
+    JobFiles,
+    JobPaths,
+    create_input_entries,
+)
+from data.parallel_jobs.job_json_types import JobResults, Manifest, UnitResult
+from data.parallel_jobs.work_units import (
     UnitRunner,
     check_results,
     remove_finished_shards,
@@ -93,7 +97,7 @@ def write_all_shards(
         )
         units = _create_units(options, input_files, job_paths, num_shards)
         job_files.check_overwrites(units)
-        if manifest := job_files.find_manifest():
+        if manifest := job_files.read_intact_manifest():
             job_files.remove_work()
             return FinishedJob(manifest, is_new=False)
         job_files.begin()

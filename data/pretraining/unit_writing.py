@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from data.io import tfrecord_files
-from data.jobs.job_json_types import UnitResult
+from data.parallel_jobs.job_json_types import UnitResult
 from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, DocumentReader, TextEncoder
 from data.pretraining.instance_encoding import InstanceContext, InstanceEncoder

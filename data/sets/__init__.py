@@ -9,6 +9,7 @@ Read the modules in this order:
     data_file_options.py: the options for a single file
     data_file_split.py: splits this file into a train set and a dev set
     text_keys.py: decides by a row's texts in which of the two it is
+    label_spelling.py: finds labels that are perhaps misspelled
 
 Code calls a `HeldSets` `sets`. Its subclasses are `TableSets` and `NerSets`,
 which are `FileSets`, and `SquadSets`, `GlueSets` and `UserClassSets`. Those of

@@ -65,17 +65,18 @@ def log_label_split(
     labels = sorted(train | dev)
     if not labels:
         return
-    counts = [f"{label} {train[label]} + {dev[label]}" for label in labels]
+    descriptions = [
+        f"{label} {train[label]} + {dev[label]}" for label in labels
+    ]
     logging.info(
-        "Labels to train on and in the dev set: %s", format_first_labels(counts)
+        "Labels to train on and in the dev set: %s",
+        format_first_labels(descriptions),
     )
-    lacks = []
-    for name, set_counts in (("dev", dev), ("train", train)):
-        missing = [label for label in labels if not set_counts[label]]
-        if missing:
-            lacks.append(
-                f"the {name} set has none of {format_first_labels(missing)}"
-            )
+    lacks = [
+        f"the {name} set has none of {format_first_labels(missing)}"
+        for name, counts in (("dev", dev), ("train", train))
+        if (missing := [label for label in labels if not counts[label]])
+    ]
     if lacks:
         logging.warning(
             "%s: %s. Add rows of these labels, or make the sets yourself "

@@ -157,22 +157,11 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
             ValueError: the examples have too few labels.
         """
 
-    def log_labels(
-        self,
-        labels: Sequence[str],
-        train: Sequence[RowExampleT],
-        dev: Sequence[RowExampleT],
-    ) -> None:
-        """Logs what users should know of the labels. By default, nothing.
-
-        `labels` are what `collect_labels` has returned for the two sets.
-        """
-
     def read_labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression.
 
         If the rows name them, the first call reads the training file, unless
-        its sets are held, and logs what users should know of the labels.
+        its sets are held.
 
         Raises:
             OSError: the training file does not exist, or cannot be read.
@@ -181,21 +170,44 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
         if not self.are_labels_in_rows:
             return self._labels_of_flags
         if self._labels_of_rows is None:
-            train = self.read("train")
-            # The dev set of the same file may have more labels.
-            dev = self.read("dev") if self._data_file else []
-            self._labels_of_rows = self.collect_labels(train, dev)
-            self.log_labels(self._labels_of_rows, train, dev)
+            self._labels_of_rows = self.collect_labels(
+                *self.read_training_file()
+            )
         return self._labels_of_rows
+
+    def read_training_file(self) -> tuple[list[RowExampleT], list[RowExampleT]]:
+        """Returns the train set, and the dev set of the same file.
+
+        The dev set, which may have more labels, is [] with a data folder. As
+        with `read`, a set is read once and held.
+        """
+        train = self.read("train")
+        dev = self.read("dev") if self._data_file else []
+        return train, dev
 
     def read_sets(
         self, set_name: BaseSet
     ) -> Mapping[BaseSet, list[RowExampleT]]:
-        """Reads a set of the folder, or both sets of --data_file."""
-        if not self._data_file or set_name == "test":
-            return {set_name: self._read_from_folder(set_name)}
-        train, dev = self._read_and_split(self._data_file)
-        return {"train": train, "dev": dev}
+        """Reads a set of the folder, or both sets of --data_file.
+
+        The rows of a dev set or a test set may have only labels of the task, so
+        that `read_labels` is called first. For texts that are in two sets of a
+        folder, the function logs a warning.
+        """
+        if self._data_file and set_name != "test":
+            train, dev = self._read_and_split(self._data_file)
+            return {"train": train, "dev": dev}
+        labels = (
+            self._labels_of_flags if set_name == "train" else self.read_labels()
+        )
+        path = find_set_file(
+            self._data_dir, set_name, self.file_names[set_name]
+        )
+        examples = self.read_examples(SetFile(path, set_name, labels))
+        if self._repeated_texts and set_name != "test":
+            self._repeated_texts.add(set_name, path, self.keys_of(examples))
+            self._repeated_texts.warn()
+        return {set_name: examples}
 
     def _read_and_split(
         self, path: str
@@ -218,21 +230,3 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
     ) -> collections.Counter[str]:
         labels = map(self.labels_of, examples)
         return collections.Counter(itertools.chain.from_iterable(labels))
-
-    def _read_from_folder(self, set_name: BaseSet) -> list[RowExampleT]:
-        """Reads a set of the folder, and warns of texts that are in two sets.
-
-        The rows of a dev set or a test set may have only labels of the task.
-        """
-        labels = (
-            self._labels_of_flags if set_name == "train" else self.read_labels()
-        )
-        path = find_set_file(
-            self._data_dir, set_name, self.file_names[set_name]
-        )
-        examples = self.read_examples(SetFile(path, set_name, labels))
-        if self._repeated_texts and set_name != "test":
-            keys = self.keys_of(examples)
-            self._repeated_texts.add(set_name, path, keys)
-            self._repeated_texts.warn()
-        return examples

@@ -8,10 +8,14 @@
 The formats whose readers need more than a function:
 
     csv_rows.py: the rows of CSV, TSV and the like in a dialect
-    dialects.py: finds the dialect, that is the delimiter and the quotes
+    dialects.py: guesses the dialect, that is the delimiter and the quotes
     json_tables.py: JSON
     parquet.py: Parquet
     workbooks.py: Excel
+
+For jobs that read parts of a large file:
+
+    file_ranges.py: cuts files into ranges, and reads the rows of a range
 
 What the first rows show of CSV, TSV and Excel:
 

@@ -101,7 +101,7 @@ def _show_escaped(row: list[str]) -> list[str]:
     return [cell.replace(_QUOTE, '"') for cell in row]
 
 
-def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
+def has_swallowed_lines(row: Sequence[str], delimiter: str) -> bool:
     r"""Returns whether a quoted cell contains the next lines of the table.
 
     If two lines contain a stray quote each, csv reads the text between the two
@@ -109,9 +109,9 @@ def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
     counted, because a text may contain as many commas.
 
     Examples:
-        >>> is_swallowed(["a", "b\nc\td"], delimiter="\t")
+        >>> has_swallowed_lines(["a", "b\nc\td"], delimiter="\t")
         True
-        >>> is_swallowed(["a", "b c d"], delimiter="\t")
+        >>> has_swallowed_lines(["a", "b c d"], delimiter="\t")
         False
     """
     if delimiter not in "\t|":

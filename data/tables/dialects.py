@@ -1,8 +1,8 @@
-"""Finds how a table of cells and marks is written: CSV, TSV and the like.
+"""Guesses how a table of cells and marks is written: CSV, TSV and the like.
 
 Python's csv must be told the delimiter and the quotes of a table. This module
-finds them out from the first 200 rows. The first line is not enough, because
-the name of a column may contain a line break, and a text any delimiter.
+guesses them by the first 200 rows. The first line is not enough, because the
+name of a column may contain a line break, and a text any delimiter.
 """
 
 import itertools
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from data.tables import extra_header_lines, header_detection, table_checks
 from data.tables.csv_rows import MAX_ROWS, NO_DELIMITER, Dialect, TableSample
-from data.tables.rows import find_common_width
+from data.tables.rows import compute_common_width
 from data.tables.table_layout import (
     CHARACTER_OF_DELIMITER,
     DELIMITER_OF_CHARACTER,
@@ -21,7 +21,7 @@ from data.tables.table_layout import (
 
 
 class SampledTable(NamedTuple):
-    """A table whose first lines were read, as `find_dialect` returns it.
+    """A table whose first lines were read, as `guess_dialect` returns it.
 
     Attributes:
         dialect: the marks between and around the cells.
@@ -37,17 +37,17 @@ class SampledTable(NamedTuple):
     width: int | None
 
 
-def find_dialect(
+def guess_dialect(
     path: str, lines: Iterator[str], layout: TableLayout, *, is_tsv: bool
 ) -> SampledTable:
-    r"""Finds the dialect of a table, and whether it has a header.
+    r"""Guesses the dialect of a table, and whether it has a header.
 
     Examples:
         Any delimiter may be in a quoted cell. Only `;` cuts these rows into
         the same number of cells:
 
         >>> lines = ['id;text\n', '1;"a, b"\n', '2;"c; d"\n']
-        >>> table = find_dialect(
+        >>> table = guess_dialect(
         ...     "f.csv", iter(lines), TableLayout(), is_tsv=False
         ... )
         >>> table.dialect.delimiter, table.has_header, table.width
@@ -73,17 +73,17 @@ def find_dialect(
     if hint and not layout.delimiter:
         layout = layout._replace(delimiter=DELIMITER_OF_CHARACTER[hint])
     try:
-        return _find_in_sample(path, sample, layout, is_tsv=is_tsv)
+        return _guess_by_sample(path, sample, layout, is_tsv=is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
         sample.check_encoding(path, layout.encoding)
         raise
 
 
-def _find_in_sample(
+def _guess_by_sample(
     path: str, sample: TableSample, layout: TableLayout, *, is_tsv: bool
 ) -> SampledTable:
-    """Finds the dialect and the header by the first lines of a table."""
+    """Guesses the dialect and the header by the first lines of a table."""
     first_lines = [*itertools.islice(sample, 3)]
     table_checks.check_first_lines(path, first_lines)
     dialect = _choose_dialect(path, sample, layout, is_tsv=is_tsv)
@@ -94,7 +94,7 @@ def _find_in_sample(
     if not layout.delimiter:
         _check_delimiter(path, sample, rows)
     has_header = header_detection.has_header(path, rows, layout, first_lines)
-    width = find_common_width([*map(len, rows)]) if rows else None
+    width = compute_common_width([*map(len, rows)]) if rows else None
     return SampledTable(
         dialect, has_header, lines=sample.all_lines(), width=width
     )
@@ -138,7 +138,7 @@ def _choose_dialect(
     """
     if layout.delimiter:
         delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
-        fit = _fit_delimiter(sample, delimiter, layout)
+        fit = _find_fitting_dialect(sample, delimiter, layout)
         if fit:
             return fit.dialect
         return _choose_usual_dialect(delimiter, layout)
@@ -146,7 +146,7 @@ def _choose_dialect(
     fits = {
         delimiter: fit
         for delimiter in delimiters
-        if (fit := _fit_delimiter(sample, delimiter, layout))
+        if (fit := _find_fitting_dialect(sample, delimiter, layout))
     }
     if is_tsv and "\t" in fits:
         return fits["\t"].dialect
@@ -218,7 +218,7 @@ def _unknown_delimiter_error(path: str, sample: TableSample) -> ValueError:
     )
 
 
-def _fit_delimiter(
+def _find_fitting_dialect(
     sample: TableSample, delimiter: str, layout: TableLayout
 ) -> _FittingDialect | None:
     """Returns the strictest dialect of a delimiter that fits, or None."""

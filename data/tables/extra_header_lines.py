@@ -13,16 +13,16 @@ from data.tables.usual_names import is_usual_name
 
 # A cell of the second line of names in exports of surveys.
 _SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
-# Kinds of columns, as tools write them below the names.
-_COLUMN_KIND_NAMES = """
+# Types of columns, as tools write them below the names.
+_COLUMN_TYPE_NAMES = """
 bigint bool boolean category categorical char character continuous date
 datetime datetime64[ns] decimal discrete double factor float float32 float64
 int int32 int64 integer long nominal numeric object ordinal smallint str string
 text time timestamp varchar
 """
-_COLUMN_KINDS = frozenset(_COLUMN_KIND_NAMES.split())
-_SHORT_COLUMN_KINDS = frozenset("cdst")
-# Roles of columns in Orange, which stand below their kinds.
+_COLUMN_TYPES = frozenset(_COLUMN_TYPE_NAMES.split())
+_SHORT_COLUMN_TYPES = frozenset("cdst")
+# Roles of columns in Orange, which stand below their types.
 _ORANGE_ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 
 
@@ -139,7 +139,8 @@ def check_second_names(
     cell = next(second_names, None)
     has_gap = len(first_lines) == 3 and not first_lines[2].strip()
     if not cell and (
-        _are_kinds(second, third, has_gap) or _is_lower_level(names, second)
+        _are_column_types(second, third, has_gap)
+        or _is_lower_level(names, second)
     ):
         cell = next(filter(None, second))
     if cell:
@@ -149,12 +150,12 @@ def check_second_names(
         )
 
 
-def _are_kinds(
+def _are_column_types(
     second: Sequence[str], third: Sequence[str], has_gap: bool
 ) -> bool:
-    """Returns whether a second row tells the kinds of the columns.
+    """Returns whether a second row tells the types of the columns.
 
-    Orange writes kinds, such as `d` and `string`, and below them roles, such as
+    Orange writes types, such as `d` and `string`, and below them roles, such as
     `class`, or an empty line.
 
     Args:
@@ -163,20 +164,20 @@ def _are_kinds(
         has_gap: whether the third line of the file is empty.
     """
     cells = [cell.strip().casefold() for cell in second]
-    kinds = [cell for cell in cells if cell]
-    are_kinds = (
-        len(kinds) > 1 and {*kinds} <= _COLUMN_KINDS | _SHORT_COLUMN_KINDS
+    types = [cell for cell in cells if cell]
+    are_types = (
+        len(types) > 1 and {*types} <= _COLUMN_TYPES | _SHORT_COLUMN_TYPES
     )
-    if are_kinds and not _COLUMN_KINDS.isdisjoint(kinds):
+    if are_types and not _COLUMN_TYPES.isdisjoint(types):
         return True
-    if are_kinds and (has_gap or (third and not any(third))):
+    if are_types and (has_gap or (third and not any(third))):
         return True
     # Single letters may be answers, but hardly beside an empty cell.
     roles = [cell.strip() for cell in third]
     are_letters = all(len(cell) == 1 for cell in roles)
     are_roles = all(map(_ORANGE_ROLE.fullmatch, roles)) and any(roles)
-    has_kind = not (_COLUMN_KINDS | _SHORT_COLUMN_KINDS).isdisjoint(kinds)
-    return has_kind and are_roles and not are_letters
+    has_type = not (_COLUMN_TYPES | _SHORT_COLUMN_TYPES).isdisjoint(types)
+    return has_type and are_roles and not are_letters
 
 
 def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Finds whether the first cell of a column is its name or a value.
+"""Guesses whether the first cell of a column is its name or a value.
 
 The cells below the first cell show it, and the cells beside it. `_KIND_RULES`
 lists the rules.
@@ -110,9 +110,9 @@ class FirstRow:
         )
 
     @functools.cached_property
-    def kinds(self) -> set[CellKind]:
+    def cell_kinds(self) -> set[CellKind]:
         """The kinds of the row's cells."""
-        return {kind_of_first_cell(column, self) for column in self.columns}
+        return {guess_cell_kind(column, self) for column in self.columns}
 
 
 def _is_value(column: ColumnCells, row: FirstRow) -> bool:
@@ -164,8 +164,8 @@ _KIND_RULES: Final[tuple[tuple[_KindRule, CellKind], ...]] = (
 )
 
 
-def kind_of_first_cell(column: ColumnCells, row: FirstRow) -> CellKind:
-    """Returns what the first cell of a column of a row is."""
+def guess_cell_kind(column: ColumnCells, row: FirstRow) -> CellKind:
+    """Returns what the first cell of a column of a row probably is."""
     for fits, kind in _KIND_RULES:
         if fits(column, row):
             return kind

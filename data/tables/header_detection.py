@@ -1,8 +1,8 @@
-"""Finds whether the first row of a table names the columns.
+"""Guesses whether the first row of a table names the columns.
 
-First, first_cell_kinds.py finds what the first cell of each column is. Then all
-columns decide together: `_HEADER_RULES` lists the rules. If no rule fits, the
-user sets a flag. The docstrings of rules write columns as those in
+First, first_cell_kinds.py guesses what the first cell of each column is. Then
+all columns decide together: `_HEADER_RULES` lists the rules. If no rule fits,
+the user sets a flag. The docstrings of rules write columns as those in
 first_cell_kinds.py.
 """
 
@@ -105,8 +105,8 @@ def _has_name_and_value(row: FirstRow) -> bool:
     The answer is then unknown. `price, 10, 12` is a column with a name,
     `7, 5, 9` one with a value.
     """
-    are_values = {CellKind.VALUE, CellKind.REPEATED} & row.kinds
-    return CellKind.NAME in row.kinds and bool(are_values)
+    are_values = {CellKind.VALUE, CellKind.REPEATED} & row.cell_kinds
+    return CellKind.NAME in row.cell_kinds and bool(are_values)
 
 
 def _has_name(row: FirstRow) -> bool:
@@ -114,7 +114,7 @@ def _has_name(row: FirstRow) -> bool:
 
     `price, 10, 12` is a column with a name. `kind, ham, spam` may be one.
     """
-    return CellKind.NAME in row.kinds
+    return CellKind.NAME in row.cell_kinds
 
 
 def _has_word_above_texts(row: FirstRow) -> bool:
@@ -131,7 +131,7 @@ def _has_value(row: FirstRow) -> bool:
 
     `7, 5, 9` is a column with a value. `boat, car, car` may have a name.
     """
-    return CellKind.VALUE in row.kinds
+    return CellKind.VALUE in row.cell_kinds
 
 
 def _has_repeated_cell_and_text(row: FirstRow) -> bool:
@@ -140,7 +140,7 @@ def _has_repeated_cell_and_text(row: FirstRow) -> bool:
     In `spam, ham, spam`, the first cell recurs. Without a text beside it,
     `spam` may name its column.
     """
-    return CellKind.REPEATED in row.kinds and row.has_text
+    return CellKind.REPEATED in row.cell_kinds and row.has_text
 
 
 # (rule, whether the first row names the columns if the rule fits, None if that

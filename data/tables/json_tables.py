@@ -21,16 +21,16 @@ _MAX_WORDS_OF_FIELD = 4
 # Does not match a text that begins with [MASK].
 _JSON_BEGINNING = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # What a text contains. A "list" must be read as a whole.
-TextKind: TypeAlias = Literal["text", "jsonl", "list"]
+TextFormat: TypeAlias = Literal["text", "jsonl", "list"]
 
 
-def find_text_kind(
+def guess_text_format(
     lines: Iterator[tuple[int, str]],
     columns: Collection[str] = (),
     *,
     is_json: bool,
-) -> tuple[list[tuple[int, str]], TextKind]:
-    """Finds out what a text contains, from its first lines.
+) -> tuple[list[tuple[int, str]], TextFormat]:
+    """Guesses what a text contains, from its first lines.
 
     Blank lines do not count.
 
@@ -47,14 +47,14 @@ def find_text_kind(
     first_line = lines_read[-1][1] if lines_read else ""
     if not is_json and not _JSON_BEGINNING.match(first_line):
         return lines_read, "text"
-    kind = _kind_of_first_line(first_line, columns)
-    if kind is None:
+    text_format = _guess_by_first_line(first_line, columns)
+    if text_format is None:
         # An object of one list is a row if other rows follow it.
         next_lines = [*_read_until_filled(lines)]
         lines_read += next_lines
         has_more_rows = any(line.strip() for _, line in next_lines)
-        kind = "jsonl" if has_more_rows else "list"
-    return lines_read, kind
+        text_format = "jsonl" if has_more_rows else "list"
+    return lines_read, text_format
 
 
 def _read_until_filled(
@@ -194,10 +194,10 @@ def _split_objects(text: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-def _kind_of_first_line(
+def _guess_by_first_line(
     first_line: str, columns: Collection[str]
-) -> TextKind | None:
-    """Finds what a file of JSON contains, by its first line.
+) -> TextFormat | None:
+    """Guesses what a file of JSON contains, by its first line.
 
     Returns "list" for one list, "jsonl" for an object in each line, and None if
     the first line fits both.

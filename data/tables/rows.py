@@ -68,27 +68,29 @@ class RowBuilder:
         self._max_width = 0
 
     def build(
-        self, cells: list[str], is_swallowed: bool = False
+        self, cells: list[str], has_swallowed_lines: bool = False
     ) -> JsonObject | ValueError:
         """Returns a row, {column: cell}, or an error that says what is wrong.
 
         Args:
             cells: the cells of the row.
-            is_swallowed: whether one of them contains the next lines of the
-                table (see `csv_rows.is_swallowed`).
+            has_swallowed_lines: whether one of them contains the next lines of
+                the table (see `csv_rows.has_swallowed_lines`).
         """
         if self._names:
-            problem = self._find_problem_under_names(cells, is_swallowed)
+            problem = self._describe_problem_under_names(
+                cells, has_swallowed_lines
+            )
         else:
-            problem = self._find_problem_of_width(cells)
+            problem = self._describe_problem_of_width(cells)
         if problem:
             return ValueError(f"{problem}. Received: {cells}"[:300])
         if len(cells) != len(self._keys):
             self._keys = [*map(ColumnNumber, range(1, len(cells) + 1))]
         return dict(zip(self._keys, cells, strict=True))
 
-    def _find_problem_under_names(
-        self, cells: list[str], is_swallowed: bool
+    def _describe_problem_under_names(
+        self, cells: list[str], has_swallowed_lines: bool
     ) -> str | None:
         """Returns the error in a row of a table with a header, or None."""
         names = self._names
@@ -100,7 +102,7 @@ class RowBuilder:
         # Compare the first cell first, because it differs in nearly all rows.
         if cells[0].endswith(names[0]) and is_repeated_header(cells, names):
             return "the line repeats the names of the columns. Remove it"
-        if is_swallowed:
+        if has_swallowed_lines:
             return (
                 "a quoted cell contains the next lines of the table. If quotes "
                 "are ordinary characters here, set --noquoting. Otherwise "
@@ -108,7 +110,7 @@ class RowBuilder:
             )
         return None
 
-    def _find_problem_of_width(self, cells: Sequence[str]) -> str | None:
+    def _describe_problem_of_width(self, cells: Sequence[str]) -> str | None:
         """Returns the error if a row without names has a wrong width."""
         width = len(cells)
         if width == self._width:
@@ -138,7 +140,7 @@ class RowBuilder:
         """
         self._first_widths.append(width)
         if len(self._first_widths) == _NUM_FIRST_ROWS:
-            self._width = find_common_width(self._first_widths)
+            self._width = compute_common_width(self._first_widths)
 
 
 class RepeatedName(str):
@@ -182,7 +184,7 @@ def unique_keys(names: Sequence[str]) -> list[str]:
     return [*keys]
 
 
-def find_common_width(widths: Sequence[int]) -> int:
+def compute_common_width(widths: Sequence[int]) -> int:
     """Returns the width of at least half of some rows, 0 if none is.
 
     For example, 3 for rows of 3, 3, 2 and 1 cells, and 0 for 3, 2 and 1.

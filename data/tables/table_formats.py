@@ -19,6 +19,7 @@ from data.tables.table_layout import (
     TableLayout,
     format_of,
 )
+from files.json_files import JsonObject
 from files.paths import StrPath
 
 # Number of rows of a workbook that show whether the first names the columns.
@@ -85,13 +86,13 @@ def _read_json(
     `is_json` is whether the file's name or a flag says that it is JSON.
     """
     numbered = enumerate(lines, 1)
-    first_lines, kind = json_tables.find_text_kind(
+    first_lines, text_format = json_tables.guess_text_format(
         numbered, layout.columns, is_json=is_json
     )
     all_lines = itertools.chain(first_lines, numbered)
-    if kind == "text":
+    if text_format == "text":
         yield from read_text_rows(all_lines, layout.encoding)
-    elif kind == "jsonl":
+    elif text_format == "jsonl":
         yield from json_tables.read_json_lines(all_lines, layout.encoding)
     else:
         text = "".join(line for _, line in all_lines)
@@ -103,7 +104,7 @@ def _read_csv(
     path: StrPath, lines: IO[str], layout: TableLayout, *, is_tsv: bool
 ) -> Iterator[NumberedRow]:
     """Yields the rows of CSV or TSV."""
-    table = dialects.find_dialect(str(path), lines, layout, is_tsv=is_tsv)
+    table = dialects.guess_dialect(str(path), lines, layout, is_tsv=is_tsv)
     rows = csv_rows.parse_rows(table.lines, table.dialect)
     names: list[str] = []
     if table.has_header:
@@ -121,12 +122,28 @@ def _read_csv(
                 raise ValueError(f"{path}, line {line_number}: {explanation}")
             yield line_number, ValueError(explanation)
         elif row:
-            text = " ".join(row)
-            is_swallowed = "\n" in text and csv_rows.is_swallowed(
-                row, table.dialect.delimiter
+            yield (
+                line_number,
+                _build_row(
+                    builder, row, table.dialect.delimiter, layout.encoding
+                ),
             )
-            error = _find_encoding_error(text, layout.encoding)
-            yield line_number, error or builder.build(row, is_swallowed)
+
+
+def _build_row(
+    builder: RowBuilder,
+    cells: list[str],
+    delimiter: str,
+    encoding: str | None,
+) -> JsonObject | ValueError:
+    """Returns a row, or an error if its cells are no row or wrongly encoded."""
+    text = " ".join(cells)
+    if error := _encoding_error_of(text, encoding):
+        return error
+    has_swallowed_lines = "\n" in text and csv_rows.has_swallowed_lines(
+        cells, delimiter
+    )
+    return builder.build(cells, has_swallowed_lines)
 
 
 def _read_names(
@@ -144,13 +161,13 @@ def _read_names(
             raise ValueError(f"{where}: {row.explain('--noquoting')}")
         if is_empty_row(row):
             continue
-        if error := _find_encoding_error(" ".join(row), encoding):
+        if error := _encoding_error_of(" ".join(row), encoding):
             raise ValueError(f"{where}: {error}")
         return row
     return []
 
 
-def _find_encoding_error(text: str, encoding: str | None) -> ValueError | None:
+def _encoding_error_of(text: str, encoding: str | None) -> ValueError | None:
     """Returns the error of a text that was wrongly encoded, or None."""
     if text.isascii():
         return None

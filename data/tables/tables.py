@@ -109,14 +109,14 @@ def read_table(
     text_columns: Sequence[str],
     columns: Sequence[str] = (),
     *,
-    may_lack: bool = False,
+    fills_later_rows: bool = False,
 ) -> Iterator[TableRow]:
     """Yields the rows of a table. Fails at a malformed row.
 
     Each row has a text in each of the `text_columns`, "" for an empty cell, and
-    a cell in the other `columns`. If `may_lack`, only the first row must have
-    all of these columns. Later rows then get an empty cell in a column that
-    they lack.
+    a cell in the other `columns`. If `fills_later_rows`, only the first row
+    must have all of these columns. Later rows then get an empty cell in a
+    column that they lack.
 
     Raises:
         OSError: the file cannot be read.
@@ -129,7 +129,7 @@ def read_table(
     for row_index, (row_number, row) in enumerate(table.read()):
         where = f"{table.path}, line {row_number}"
         cells = require_cells(row, where)
-        if may_lack and row_index > 0:
+        if fills_later_rows and row_index > 0:
             cells = _with_columns(cells, [*text_columns, *columns])
         check_columns(where, cells, text_columns)
         check_columns(where, cells, columns)

@@ -115,7 +115,7 @@ def letters_of(name: str) -> str:
     return re.sub("[^a-z]", "", name.lower())
 
 
-def find_usual_columns(
+def guess_columns(
     columns: Iterable[str], flags: Sequence[str] = tuple(USUAL_NAMES)
 ) -> dict[str, str | None]:
     """Guesses by their names which columns contain the text and the label.
@@ -124,9 +124,9 @@ def find_usual_columns(
     column, this column is guessed.
 
     Examples:
-        >>> find_usual_columns(["Text", "queue"])
+        >>> guess_columns(["Text", "queue"])
         {'text_column': 'Text', 'label_column': 'queue'}
-        >>> find_usual_columns(["id", "Text", "queue"])
+        >>> guess_columns(["id", "Text", "queue"])
         {'text_column': 'Text', 'label_column': None}
 
     Args:
@@ -153,11 +153,11 @@ def find_usual_columns(
     return column_of
 
 
-def find_pair(columns: Iterable[str]) -> tuple[str, str] | None:
+def find_pair_columns(columns: Iterable[str]) -> tuple[str, str] | None:
     """Returns two columns whose usual names say that they are a pair, or None.
 
     Examples:
-        >>> find_pair(["id", "Sentence 1", "Sentence 2"])
+        >>> find_pair_columns(["id", "Sentence 1", "Sentence 2"])
         ('Sentence 1', 'Sentence 2')
     """
     column_of = {simplify_name(column): column for column in columns}

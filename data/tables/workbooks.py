@@ -49,7 +49,7 @@ def read_sheet(
     with text_files.open_binary(path) as file:
         data = file.read()
     rows = _read_sheet_rows(path, data, sheet)
-    yield from _without_empty(path, rows, has_gaps)
+    yield from _without_empty_rows(path, rows, has_gaps)
 
 
 def _read_sheet_rows(
@@ -65,7 +65,7 @@ def _read_sheet_rows(
             f"{install_command('python_calamine')}. Or save the sheet as CSV "
             "UTF-8"
         ) from None
-    # .xlsx itself is one of the kinds that are no text.
+    # .xlsx itself is one of the formats that are no text.
     if re.match(compressed_files.OLD_WORKBOOK, data):
         compressed_files.check_is_text(data, path)
     file = io.BytesIO(data)
@@ -112,7 +112,7 @@ def _choose_sheet(
         )
     if sheet:
         return sheet
-    name = _find_first_filled(book, visible_names or book.sheet_names)
+    name = _find_first_filled_sheet(book, visible_names or book.sheet_names)
     if len(visible_names) > 1:
         logging.info(
             "%s: read the sheet %r. --sheet reads another one", path, name
@@ -120,7 +120,7 @@ def _choose_sheet(
     return name
 
 
-def _find_first_filled(
+def _find_first_filled_sheet(
     book: "python_calamine.CalamineWorkbook", names: list[str]
 ) -> str:
     """Returns the first sheet with cells.
@@ -133,7 +133,7 @@ def _find_first_filled(
     return names[0]
 
 
-def _without_empty(
+def _without_empty_rows(
     path: StrPath, rows: Sequence[Sequence[object]], has_gaps: bool
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number, cells) of each row that is not empty.

@@ -2,7 +2,7 @@
 
 An `InputRow` is a request with its place in a file. Its reply becomes an
 `OutputRow`, a row of the output, which keeps the columns of the input row.
-data/outputs/ writes the rows as JSON lines, CSV or npy.
+data/predictions/ writes the rows as JSON lines, CSV or npy.
 
     predict_config.py: the flags of predict.py
     predict_steps.py: the steps of predict.py, with the modules below
@@ -20,8 +20,8 @@ To answer a large input as a job. The input is cut into parts of about 4 MB. A
 unit of the job reads one part and writes its replies, a shard such as
 answers-00007-of-00128.csv. The contents of a shard depend only on the input,
 the model and the flags, so any processes and machines can work on the units, in
-any order, twice, and again after a kill. data/jobs/work_units.py describes how
-a job resumes:
+any order, twice, and again after a kill. data/parallel_jobs/work_units.py
+describes how a job resumes:
 
     bulk_job.py: runs the units, and resumes earlier work
     bulk_options.py: `BulkOptions`, which all units of a job share

@@ -10,12 +10,16 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import file_checksums
-from data.jobs.file_ranges import FileRange, split_files
-from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
-from data.jobs.job_json_types import JobResults, Manifest, UnitResult
-from data.jobs.work_units import UnitRunner, run_units
-from data.outputs import output_writer
-from data.outputs.output_rows import OutputRow, OutputSchema
+from data.parallel_jobs.job_files import (
+    JobFiles,
+    JobPaths,
+    create_input_entries,
+)
+from data.parallel_jobs.job_json_types import JobResults, Manifest, UnitResult
+from data.parallel_jobs.work_units import UnitRunner, run_units
+from data.predictions import output_writer
+from data.predictions.output_rows import OutputRow, OutputSchema
+from data.tables.file_ranges import FileRange, split_files
 from files import lock
 from files.json_files import write_json
 from serving.engines import checksums
@@ -103,7 +107,7 @@ def answer_files(
                 "model": checksums.list_file_checksums(folder, options.engine),
             },
         )
-        if manifest := job_files.find_manifest():
+        if manifest := job_files.read_intact_manifest():
             job_files.remove_work()
             written = job_paths.pattern(len(manifest["shards"]))
             return _result_of(manifest, f"already wrote {written}")

@@ -4,14 +4,14 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.jobs.file_ranges import FileRange, find_range_kind
-from data.outputs import npy
-from data.outputs.output_rows import (
+from data.predictions import npy
+from data.predictions.output_rows import (
     OutputSchema,
     flatten_prediction,
     with_prediction,
 )
 from data.tables import parquet
+from data.tables.file_ranges import FileRange, guess_range_format
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
@@ -70,19 +70,21 @@ def read_input_columns(
         names={}, taken=set(), repeated={*text_task.text_names}
     )
     for path in paths:
-        kind = find_range_kind(path, options.table_layout())
+        range_format = guess_range_format(path, options.table_layout())
         max_rows: int | None = None
-        if kind == "parquet":
+        if range_format == "parquet":
             columns.add(parquet.read_empty_row(path))
             max_rows = 1
-        elif kind == "text" or (kind and options.output_format != "csv"):
+        elif range_format == "text" or (
+            range_format and options.output_format != "csv"
+        ):
             max_rows = _FIRST_ROWS
         input_rows = options.read_input_rows([FileRange(path)])
         for input_row in itertools.islice(input_rows, max_rows):
             if input_row.error:
                 continue
             # The file itself describes the columns of Parquet.
-            if kind != "parquet":
+            if range_format != "parquet":
                 columns.add(input_row.cells)
             columns.drop_unequal_fields(input_row)
     return columns
@@ -104,7 +106,7 @@ def create_schema(
     """
     replies = _compute_example_replies(options)
     if options.output_format == "npy":
-        name = npy.find_numeric_field(replies[0])
+        name = npy.choose_numeric_field(replies[0])
         arrays = [npy.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
         if len(shapes) > 1:

@@ -8,8 +8,8 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from data.jobs import file_ranges
-from data.jobs.file_ranges import FileRange
+from data.tables import file_ranges
+from data.tables.file_ranges import FileRange
 from data.tables.rows import NumberedRow
 from data.tables.table_layout import TableLayout, format_of
 from files.paths import named_errors

@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Sequence
 
-from data.jobs.beam_flags import BeamFlags
-from data.outputs import output_writer
+from data.parallel_jobs.beam_flags import BeamFlags
+from data.predictions import output_writer
 from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
 from options.config import Config
 from options.fields import group, option

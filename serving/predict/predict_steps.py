@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from absl import logging
 
 from data.io import text_files
-from data.jobs.work_units import choose_unit_runner
-from data.outputs.output_writer import OutputFormat, write_output
+from data.parallel_jobs.work_units import choose_unit_runner
+from data.predictions.output_writer import OutputFormat, write_output
 from files.paths import is_remote
 from serving.model_cache import load_cached
 from serving.predict.bulk_job import answer_files

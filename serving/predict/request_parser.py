@@ -12,7 +12,7 @@ from absl import logging
 
 from data.tables import tables
 from data.tables.table_layout import TableLayout
-from data.tables.usual_names import find_usual_columns
+from data.tables.usual_names import guess_columns
 from serving.text_tasks.request_fields import Field, Request
 from serving.text_tasks.text_task import AnyTextTask
 
@@ -243,7 +243,7 @@ def _missing_column_error(
 
 def _guess_and_log_column(row: Mapping[str, object]) -> str | None:
     """Returns the column whose name is usual for a text, and logs it."""
-    column = find_usual_columns(row)["text_column"]
+    column = guess_columns(row)["text_column"]
     if column:
         message = "The column of the text is %r"
         logging.log_first_n(logging.INFO, message, 1, column)

@@ -7,7 +7,7 @@ from data.report import (
     JudgedPrediction,
     Report,
     create_heading,
-    find_outcomes,
+    list_outcomes,
     wilson_interval,
 )
 from tests.support.report_page import ReportPage
@@ -29,7 +29,7 @@ def test_the_interval_is_wilsons(num_right, num_examples, expected):
 
 
 def test_answers_are_right_wrong_or_missed():
-    outcomes = find_outcomes(gold=["a", "b"], predicted=["c", "a", "c"])
+    outcomes = list_outcomes(gold=["a", "b"], predicted=["c", "a", "c"])
     assert outcomes == [("wrong", "c"), ("right", "a"), ("missed", "b")]
 
 

@@ -53,7 +53,7 @@ def test_records_are_those_of_googles_code(case, tmp_path):
     done = run_script(tmp_path, **case).check()
     num_instances = len(recorded["input_ids"])
     assert f"{num_instances:,} instances from" in done.stdout
-    spec = feature_specs.pretraining_features(
+    spec = feature_specs.pretraining_spec(
         case["max_seq_length"], case["max_predictions_per_seq"]
     )
     for index, path in enumerate(output_files):
@@ -108,9 +108,7 @@ def test_the_shards_contain_the_instances_that_are_counted(written_shards):
     names = [f"out-0000{number}-of-00003" for number in range(3)]
     assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
     files = [str(made / name) for name in names]
-    record_checks.check_records(
-        files, feature_specs.pretraining_features(128, 20)
-    )
+    record_checks.check_records(files, feature_specs.pretraining_spec(128, 20))
     count = tfrecord_files.count_records(files)
     assert count > 1000
     assert f"{count:,} instances" in written_shards.done.stdout

@@ -12,8 +12,8 @@ import joblib
 import pytest
 
 import serving
-from data.jobs import beam_workers
-from data.jobs.beam_flags import parse_options
+from data.parallel_jobs import beam_workers
+from data.parallel_jobs.beam_flags import parse_options
 from tests.support.paths import ROOT
 from tests.support.serving import dask_cluster
 

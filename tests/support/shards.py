@@ -16,8 +16,8 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from data.io import feature_specs, record_datasets, tfrecord_files
-from data.jobs import workers
-from data.jobs.job_json_types import Manifest
+from data.parallel_jobs import workers
+from data.parallel_jobs.job_json_types import Manifest
 from data.pretraining import sharded_writing
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
@@ -101,6 +101,6 @@ def read_shards(
     ]
     features = record_datasets.decode_batch(
         tf.constant(serialized),
-        spec or feature_specs.pretraining_features(64, 10),
+        spec or feature_specs.pretraining_spec(64, 10),
     )
     return {name: value.numpy() for name, value in features.items()}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from data.label_spelling import find_similar_labels
+from data.sets.label_spelling import find_similar_labels
 from data.sets.set_names import suffix_of
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset

@@ -61,13 +61,13 @@ def _find_records(
         if name == "input_file":
             _check_masking_flags(start, files[0])
         dynamic_masking = None
-        spec = feature_specs.pretraining_features(
+        spec = feature_specs.pretraining_spec(
             config.pretraining.max_seq_length,
             config.pretraining.max_predictions_per_seq,
         )
     else:
         dynamic_masking = _create_masking(start, files[0])
-        spec = feature_specs.unmasked_features(
+        spec = feature_specs.unmasked_pretraining_spec(
             config.pretraining.max_seq_length
         )
     spec = feature_specs.with_id_bounds(

@@ -145,7 +145,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of a set's records."""
-        spec = feature_specs.classifier_features(
+        spec = feature_specs.classifier_spec(
             self.max_seq_length,
             self.codec.output_mode,
             self.codec.num_outputs,

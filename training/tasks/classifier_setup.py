@@ -24,6 +24,7 @@ from data.classification.user_tables import unset_columns
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
+from data.sets.file_sets import FileSets
 from data.tables.tables import Table
 from model_folders import output_modes
 from model_folders.labels import format_first_labels
@@ -70,7 +71,7 @@ def decide_columns(
         options, set_by_user
     ):
         return parsed
-    columns = unset_columns.find_unset_columns(
+    columns = unset_columns.guess_unset_columns(
         options, set_by_user, table.path, table.read_column_names()
     )
     unset_columns.log_columns(options, set_by_user, table.path, columns)
@@ -127,10 +128,11 @@ def decide_by_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    if processor.file_sets is None:
+    sets = processor.sets
+    if not isinstance(sets, FileSets):
         return start
-    start = decide_dev_set_rule(start, processor.file_sets)
-    return decide_length_and_epochs(start, processor.file_sets)
+    start = decide_dev_set_rule(start, sets)
+    return decide_length_and_epochs(start, sets)
 
 
 def create_task(
@@ -159,7 +161,7 @@ def _create_embedding_task(
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
-        max_score = pair_scores.find_max_score(processor.sets.read(scored[0]))
+        max_score = pair_scores.guess_max_score(processor.sets.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,
@@ -182,6 +184,7 @@ def _create_classifier_task(
     if num_texts is None and config.training.do_train:
         num_texts = processor.read_num_texts()
     labels = processor.sets.read_labels()
+    processor.sets.log_labels()
     class_weights = _decide_class_weights(config, processor, labels)
     if class_weights:
         _log_class_weights(class_weights)

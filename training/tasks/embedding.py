@@ -95,7 +95,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         self, set_name: SetName, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a set as TFRecords, without origins."""
-        max_score = self.max_score or pair_scores.find_max_score(examples)
+        max_score = self.max_score or pair_scores.guess_max_score(examples)
         pair_scores.check_scale(set_name, examples, max_score)
         created = pair_vectors.create_pair_features(
             examples, self.max_seq_length, self.tokenizer, max_score
@@ -105,7 +105,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of a set's records of text pairs."""
-        return feature_specs.pair_features(
+        return feature_specs.pair_spec(
             self.max_seq_length, self.has_scores.get(set_name, False)
         )
 

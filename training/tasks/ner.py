@@ -87,7 +87,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of the records, the same for all sets."""
-        return feature_specs.ner_features(self.max_seq_length)
+        return feature_specs.ner_spec(self.max_seq_length)
 
     def create_model(
         self,

@@ -129,7 +129,7 @@ class SquadTask(
 
         Only the records of "train" contain answers.
         """
-        return feature_specs.squad_features(
+        return feature_specs.squad_spec(
             self.config.windows.max_seq_length,
             is_training=set_name == "train",
         )

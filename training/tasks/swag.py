@@ -56,7 +56,7 @@ class SwagTask(
         self, set_name: SetName
     ) -> Sequence[swag_examples.SwagExample] | None:
         """Reads the examples of a set from --data_dir."""
-        return swag_examples.read_set(
+        return swag_examples.read_swag_set(
             self.config.fine_tuning.data_dir,
             base_set_of(set_name),
             self.layout,
@@ -74,7 +74,7 @@ class SwagTask(
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of the records, the same for all sets."""
-        return feature_specs.swag_features(
+        return feature_specs.swag_spec(
             self.max_seq_length, swag_examples.NUM_CHOICES
         )
 

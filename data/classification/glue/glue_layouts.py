@@ -70,7 +70,7 @@ class ColumnIndices(NamedTuple):
     is_official: bool = True
 
 
-def find_table(
+def find_table_file(
     data_dir: StrPath | None, set_name: BaseSet, file_name: str
 ) -> str:
     """Returns the path of the set `set_name`, a TSV file or another table.
@@ -116,7 +116,7 @@ def read_cells(
         yield line_number, ["" if cell is None else str(cell) for cell in cells]
 
 
-def find_indices(
+def find_column_indices(
     header: Sequence[str],
     text_columns: Sequence[str | int],
     label_column: str | int | None,
@@ -142,7 +142,7 @@ def find_indices(
     has_named_columns = texts is not None and (has_header or label is not None)
     is_mirror = has_named_columns and texts != [*text_columns]
     if isinstance(text_columns[0], int) and not is_mirror:
-        return _find_official_indices(
+        return _create_official_indices(
             text_columns, label_column, has_header=has_header
         )
     if texts is None:
@@ -162,7 +162,7 @@ def find_indices(
     return ColumnIndices([*texts, label], is_official=label_column in header)
 
 
-def _find_official_indices(
+def _create_official_indices(
     text_columns: Sequence[str | int],
     label_column: str | int | None,
     *,

@@ -56,7 +56,7 @@ class GlueSets(ClassificationSets):
         """Reads the file of a set, which contains no other set."""
         path = self._find_file(set_name)
         lines = _read_lines(path, self._layout)
-        indices = _find_indices(
+        indices = _find_column_indices(
             self._definition, set_name, path, lines[0].cells
         )
         parser = _LineParser(self._definition, set_name, path, indices)
@@ -75,8 +75,8 @@ class GlueSets(ClassificationSets):
         return None if labels is None else [*labels]
 
     def _find_file(self, set_name: BaseSet) -> str:
-        """Returns the path of a set, as `glue_layouts.find_table` does."""
-        return glue_layouts.find_table(
+        """Returns the path of a set, as `glue_layouts.find_table_file` does."""
+        return glue_layouts.find_table_file(
             self._data_dir, set_name, self._definition.file_of_set(set_name)
         )
 
@@ -118,7 +118,7 @@ def _read_lines(path: str, layout: TableLayout) -> list[_Line]:
     return lines
 
 
-def _find_indices(
+def _find_column_indices(
     definition: GlueTaskDefinition,
     set_name: BaseSet,
     path: str,
@@ -140,7 +140,7 @@ def _find_indices(
         # GLUE's test set has a header line, but other columns.
         columns = (1,)
     try:
-        return glue_layouts.find_indices(
+        return glue_layouts.find_column_indices(
             header,
             columns,
             None if set_name == "test" else definition.label_column,

@@ -1,4 +1,4 @@
-"""Checks the scores of similar pairs, and finds the scale of these scores.
+"""Checks the scores of similar pairs, and guesses the scale of these scores.
 
 A row of such a table is two texts and, optionally, their similarity. The
 similarity is a score in the column "score", or in the column that
@@ -67,7 +67,7 @@ def are_scored(pairs: Sequence[InputExample]) -> bool:
     return pairs[0].label is not None
 
 
-def find_max_score(examples: Iterable[InputExample]) -> float:
+def guess_max_score(examples: Iterable[InputExample]) -> float:
     """Returns the largest score of the scale that the labels use, 5 or 1.
 
     If any score is above 1, the scale ends at 5, as in STS-B.

@@ -19,7 +19,7 @@ from data.text.tokenization import FullTokenizer
 from model_folders import output_modes
 
 # Number of pairs that `recall_1` compares with all others in one product.
-_ROWS_AT_ONCE = 1024
+_PAIRS_AT_ONCE = 1024
 
 
 def create_pair_features(
@@ -99,12 +99,12 @@ def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
     _, partner_indices = np.unique(np.array(partners, str), return_inverse=True)
     own = _cosines(vectors)
     num_hits = 0
-    for start in range(0, len(vectors), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        similarities = vectors[rows, 0] @ vectors[:, 1].T
-        similarities[partner_indices[rows, None] == partner_indices] = -np.inf
+    for start in range(0, len(vectors), _PAIRS_AT_ONCE):
+        block = slice(start, start + _PAIRS_AT_ONCE)
+        similarities = vectors[block, 0] @ vectors[:, 1].T
+        similarities[partner_indices[block, None] == partner_indices] = -np.inf
         # Require a margin, because equal cosines may differ by rounding errors.
-        num_hits += (own[rows, 0] > similarities.max(-1) + 1e-6).sum()
+        num_hits += (own[block, 0] > similarities.max(-1) + 1e-6).sum()
     return float(num_hits / len(vectors))
 
 

@@ -30,26 +30,27 @@ def score_ranking(
         (0.75, 0.8154648767857288)
 
     Args:
-        queries: query of each row. The rows of a query need not be successive.
-        relevances: relevance of the passage in each row, float [rows].
-        predictions: predicted relevance, float [rows].
+        queries: query of each pair of a query and a passage. The pairs of a
+            query need not be successive.
+        relevances: relevance of the passage in each pair, float [pairs].
+        predictions: predicted relevance, float [pairs].
 
     Returns:
         (MRR@10, nDCG@10), both NaN if no query has a relevant passage.
     """
-    rows_of_query: dict[str, list[int]] = {}
-    for row_index, query in enumerate(queries):
-        rows_of_query.setdefault(query, []).append(row_index)
+    indices_of_query: dict[str, list[int]] = {}
+    for pair_index, query in enumerate(queries):
+        indices_of_query.setdefault(query, []).append(pair_index)
     scores = []
-    for rows in rows_of_query.values():
-        gains = np.maximum(relevances[rows], 0)
+    for pair_indices in indices_of_query.values():
+        gains = np.maximum(relevances[pair_indices], 0)
         if gains.any():
-            scores.append(_score_query(gains, predictions[rows]))
-    if len(scores) < len(rows_of_query):
+            scores.append(_score_query(gains, predictions[pair_indices]))
+    if len(scores) < len(indices_of_query):
         logging.warning(
             "%d of %d queries have no relevant passage. They are skipped",
-            len(rows_of_query) - len(scores),
-            len(rows_of_query),
+            len(indices_of_query) - len(scores),
+            len(indices_of_query),
         )
     if not scores:
         return np.nan, np.nan

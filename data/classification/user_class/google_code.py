@@ -188,7 +188,7 @@ def _google_modules(folder: str) -> Iterator[None]:
 
 
 def _describe_error(error: Exception) -> str:
-    name = _find_missing_in_tensorflow(error)
+    name = _parse_missing_name(error)
     if name is None:
         return f"{type(error).__name__}: {error}"
     # The error is TensorFlow's, so TensorFlow is loaded.
@@ -202,7 +202,7 @@ def _describe_error(error: Exception) -> str:
     return f"{message}; {instead}" if instead else message
 
 
-def _find_missing_in_tensorflow(error: Exception) -> str | None:
+def _parse_missing_name(error: Exception) -> str | None:
     """Returns the name behind `tf.` that is missing, None for other errors."""
     # Python words these texts. Before Python 3.12, no attribute of the error of
     # `from tensorflow import gfile` contains the name, so read all three texts.

@@ -3,8 +3,8 @@
 data/tables/ reads the cells of a table, whatever they mean. Read the modules in
 this order:
 
-    column_options.py: the options of a table: its columns, the kind of labels
-    unset_columns.py: finds the columns that no flag names
+    column_options.py: the options of a table: its columns, its labels
+    unset_columns.py: guesses the columns that no flag names
     table_tasks.py: the tasks that --task_name selects, and how they differ
     table_processor.py: opens the processor of a task, whose `sets` are the next
     table_sets.py: `TableSets`, which reads the table of each set once

@@ -13,7 +13,7 @@ from options import fields
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ColumnOptions(LayoutOptions):
-    """Options for reading a table: its columns and the kind of its labels."""
+    """Options for reading a table: its columns and how its labels are read."""
 
     text_column: str = fields.training_option(
         "text",

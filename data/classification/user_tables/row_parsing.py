@@ -52,8 +52,8 @@ class RowParser:
         output_mode: "classification", "multilabel" or "regression".
         allowed_labels: the labels that the rows may have. None if the rows
             name them, or if the task is a regression.
-        may_lack_text: whether a row without a text becomes an example.
-        may_lack_label: whether a row without a label becomes an example.
+        needs_text: whether a row without a text is left out.
+        needs_label: whether a row without a label is left out.
     """
 
     text_columns: Sequence[str]
@@ -62,8 +62,8 @@ class RowParser:
     label_separator: str
     output_mode: OutputMode
     allowed_labels: Sequence[str] | None
-    may_lack_text: bool
-    may_lack_label: bool
+    needs_text: bool
+    needs_label: bool
 
     def parse(self, table_row: TableRow) -> ParsedRow:
         """Finds the texts and the label of a row, or what the row lacks.
@@ -74,11 +74,11 @@ class RowParser:
         """
         row = table_row.cells
         texts = texts_of(row, self.text_columns)
-        if not self.may_lack_text and all(map(is_blank, texts)):
+        if self.needs_text and all(map(is_blank, texts)):
             return ParsedRow(table_row, texts, lacks="text")
         cells = [row.get(column) for column in self.label_columns]
         label = self._parse_label(cells, table_row.where)
-        if label is None and not self.may_lack_label:
+        if label is None and self.needs_label:
             return ParsedRow(table_row, texts, lacks="a label")
         return ParsedRow(
             table_row,

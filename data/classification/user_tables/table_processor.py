@@ -51,7 +51,7 @@ def open_table_processor(
         )
     if table is None and data_file_options.data_file:
         table = Table(data_file_options.data_file, options.layout_for_columns())
-    label_columns = _find_label_columns(options, data_dir, table)
+    label_columns = _read_label_columns(options, data_dir, table)
     sets = TableSets(
         definition,
         options,
@@ -63,13 +63,12 @@ def open_table_processor(
     return ClassificationProcessor(
         sets,
         definition,
-        file_sets=sets,
         output_mode=sets.output_mode,
         text_columns=sets.text_columns,
     )
 
 
-def _find_label_columns(
+def _read_label_columns(
     options: ColumnOptions, data_dir: StrPath | None, table: Table | None
 ) -> list[str]:
     """Returns the columns that --label_column names, [] without one.

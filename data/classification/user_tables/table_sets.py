@@ -137,13 +137,15 @@ class TableSets(FileSets[InputExample], ClassificationSets):
             [*train, *dev], self.output_mode, f"the train set in {self.source}"
         )
 
-    def log_labels(
-        self,
-        labels: Sequence[str],
-        train: Sequence[InputExample],
-        dev: Sequence[InputExample],
-    ) -> None:
-        """Logs how many rows each label has, and warns of strange labels."""
+    def log_labels(self) -> None:
+        """Logs how many rows each label has, and warns of strange labels.
+
+        Logs nothing if flags name the labels, or in regression.
+        """
+        labels = self.read_labels()
+        if labels is None or not self.are_labels_in_rows:
+            return
+        train, dev = self.read_training_file()
         if not dev:
             # A split has logged the numbers of both sets.
             task_labels.log_label_counts(labels, train)
@@ -203,16 +205,15 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         A row is read and parsed only when its example is created, because all
         rows of a large table together take much memory.
         """
-        # A column of another name has to exist, because a flag names it.
-        is_usual = self._options.label_column == self._definition.number_column
-        may_lack_labels = file.set_name == "test" or (
-            self._definition.may_lack_scores and is_usual
-        )
-        required_labels = [] if may_lack_labels else self._label_columns
+        needs_labels = self._needs_labels(file)
+        required_columns = self._label_columns if needs_labels else []
         rows = read_accepted_rows(
             table.path,
             read_table(
-                table, self.text_columns, required_labels, may_lack=True
+                table,
+                self.text_columns,
+                required_columns,
+                fills_later_rows=True,
             ),
             columns_of_flags=[*self.text_columns, *self._label_columns],
         )
@@ -223,10 +224,18 @@ class TableSets(FileSets[InputExample], ClassificationSets):
             label_separator=self._options.label_separator,
             output_mode=self.output_mode,
             allowed_labels=file.labels,
-            may_lack_text=file.set_name == "test",
-            may_lack_label=may_lack_labels or not self._label_columns,
+            needs_text=file.set_name != "test",
+            needs_label=needs_labels,
         )
         return map(parser.parse, rows)
+
+    def _needs_labels(self, file: SetFile) -> bool:
+        """Returns whether each row of a file needs a label."""
+        if file.set_name == "test" or not self._label_columns:
+            return False
+        # A column of another name has to exist, because a flag names it.
+        is_usual = self._options.label_column == self._definition.number_column
+        return not (self._definition.may_lack_scores and is_usual)
 
 
 @dataclasses.dataclass

@@ -18,7 +18,7 @@ from data.classification.user_tables.label_notations import (
     convert_label,
     vector_error,
 )
-from data.label_spelling import find_misspelled_labels
+from data.sets.label_spelling import describe_misspelled_labels
 from data.tables import usual_names
 from files.paths import StrPath
 from model_folders import output_modes
@@ -159,7 +159,7 @@ def warn_of_labels(
             _MIN_ROWS_OF_LABEL,
             format_first_labels(rare),
         )
-    if typos := find_misspelled_labels(train_counts + count_labels(dev)):
+    if typos := describe_misspelled_labels(train_counts + count_labels(dev)):
         logging.warning(
             "These labels may be misspelled: %s. Correct the data if they mean "
             "the same.",

@@ -1,4 +1,4 @@
-"""Finds the columns of a table of texts and labels that no flag names."""
+"""Guesses the columns of a table of texts and labels that no flag names."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,11 @@ from data.classification.user_tables.column_options import (
 )
 from data.tables.table_layout import format_of
 from data.tables.tables import check_columns
-from data.tables.usual_names import USUAL_NAMES, find_pair, find_usual_columns
+from data.tables.usual_names import (
+    USUAL_NAMES,
+    find_pair_columns,
+    guess_columns,
+)
 from files.paths import StrPath
 
 
@@ -26,15 +30,15 @@ def are_columns_numbered(
     return any(map(str.isdecimal, columns))
 
 
-def find_unset_columns(
+def guess_unset_columns(
     options: ColumnOptions,
     set_by_user: frozenset[str],
     path: StrPath,
     columns: Sequence[str],
 ) -> dict[str, str]:
-    """Finds the columns of the text and the label that no flag names.
+    """Guesses the columns of the text and the label that no flag names.
 
-    The function finds a column by a common name, or because it is the only
+    The function chooses a column by a common name, or because it is the only
     column left.
 
     Args:
@@ -53,7 +57,7 @@ def find_unset_columns(
     chosen_columns = _columns_of_flags(options, set_by_user)
     where = f"--data_file={path}"
     _check_has_columns(where, path, columns)
-    free_columns = _find_free_columns(path, columns, chosen_columns)
+    free_columns = _select_free_columns(path, columns, chosen_columns)
     if not {"text_column", "text_b_column"} & {*chosen_columns}:
         _check_no_pair(where, free_columns)
     unset_flags = [flag for flag in USUAL_NAMES if flag not in chosen_columns]
@@ -70,7 +74,7 @@ def log_columns(
 ) -> None:
     """Logs the flags of a table's columns, if any column was found.
 
-    `found_columns` are what `find_unset_columns` returned for the other
+    `found_columns` are what `guess_unset_columns` returned for the other
     arguments.
     """
     if not found_columns:
@@ -94,7 +98,7 @@ def _columns_of_flags(
     }
 
 
-def _find_free_columns(
+def _select_free_columns(
     path: StrPath, columns: Sequence[str], chosen_columns: Mapping[str, str]
 ) -> list[str]:
     """Returns the columns of a table that no flag names.
@@ -135,7 +139,7 @@ def _choose_columns(
         ValueError: no column is found for a flag.
     """
     column_of: dict[str, str] = {}
-    for flag, column in find_usual_columns(free_columns, flags).items():
+    for flag, column in guess_columns(free_columns, flags).items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{where}: set --{flag} to one of {names}")
@@ -158,7 +162,7 @@ def _check_has_columns(
 
 def _check_no_pair(where: str, columns: Sequence[str]) -> None:
     """Raises a ValueError if two columns may be the texts of pairs."""
-    if pair := find_pair(columns):
+    if pair := find_pair_columns(columns):
         text, text_b = pair
         raise ValueError(
             f"{where} contains two columns of texts. To classify pairs, set "

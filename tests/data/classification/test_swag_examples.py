@@ -21,32 +21,32 @@ def test_the_released_files_are_read(tmp_path):
     (tmp_path / "val.csv").write_text(RELEASED.format(label=2))
     test_set = RELEASED.replace(",label", "").replace(",{label}", "")
     (tmp_path / "test.csv").write_text(test_set)
-    (example,) = swag_examples.read_set(tmp_path, "dev")
+    (example,) = swag_examples.read_swag_set(tmp_path, "dev")
     endings = ["b c.", "b a.", 'b b, "c"', "b d."]
     expected = ("dev-1", "a", endings, "2")
     assert example == swag_examples.SwagExample(*expected)
-    (example,) = swag_examples.read_set(tmp_path, "test")
+    (example,) = swag_examples.read_swag_set(tmp_path, "test")
     assert example == swag_examples.SwagExample("test-1", *expected[1:-1], None)
 
 
 def test_a_missing_set_is_named_by_the_files_that_may_be_it(tmp_path):
     says = r"named train\.csv or train\.jsonl"
     with pytest.raises(FileNotFoundError, match=says):
-        swag_examples.read_set(tmp_path, "train")
+        swag_examples.read_swag_set(tmp_path, "train")
 
 
 def test_labels_of_a_test_set_are_read(tmp_path):
     row = RELEASED.splitlines()[1]
     text = RELEASED.format(label=2) + row.format(label="")
     (tmp_path / "test.csv").write_text(text)
-    examples = swag_examples.read_set(tmp_path, "test")
+    examples = swag_examples.read_swag_set(tmp_path, "test")
     assert [example.label for example in examples] == ["2", None]
 
 
 def test_a_label_that_is_not_an_ending_is_named(tmp_path):
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
     with pytest.raises(ValueError, match="line 2, column 'label'"):
-        swag_examples.read_set(tmp_path, "test")
+        swag_examples.read_swag_set(tmp_path, "test")
 
 
 def create_feature(tokenizer, max_seq_length):

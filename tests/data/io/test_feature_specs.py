@@ -13,7 +13,7 @@ INPUT_NAMES = {"input_ids", "input_mask", "segment_ids"}
     ("spec", "others"),
     [
         (
-            feature_specs.pretraining_features(8, 2),
+            feature_specs.pretraining_spec(8, 2),
             {
                 "masked_lm_positions",
                 "masked_lm_ids",
@@ -21,23 +21,23 @@ INPUT_NAMES = {"input_ids", "input_mask", "segment_ids"}
                 "next_sentence_labels",
             },
         ),
-        (feature_specs.unmasked_features(8), {"next_sentence_labels"}),
+        (feature_specs.unmasked_pretraining_spec(8), {"next_sentence_labels"}),
         (
-            feature_specs.classifier_features(8),
+            feature_specs.classifier_spec(8),
             {"label_ids", "is_real_example"},
         ),
         (
-            feature_specs.classifier_features(8, has_weights=True),
+            feature_specs.classifier_spec(8, has_weights=True),
             {"label_ids", "is_real_example", "example_weights"},
         ),
         (
-            feature_specs.pair_features(8, has_scores=False),
+            feature_specs.pair_spec(8, has_scores=False),
             {"is_real_example"},
         ),
-        (feature_specs.ner_features(8), {"label_ids", "label_weights"}),
-        (feature_specs.squad_features(8, is_training=False), {"unique_ids"}),
+        (feature_specs.ner_spec(8), {"label_ids", "label_weights"}),
+        (feature_specs.squad_spec(8, is_training=False), {"unique_ids"}),
         (
-            feature_specs.squad_features(8, is_training=True),
+            feature_specs.squad_spec(8, is_training=True),
             {"unique_ids", "start_positions", "end_positions"},
         ),
     ],
@@ -59,9 +59,9 @@ def test_each_task_adds_its_features_to_the_inputs(spec, others):
 @pytest.mark.parametrize(
     ("spec", "shape"),
     [
-        (feature_specs.classifier_features(8), (8,)),
-        (feature_specs.pair_features(8, has_scores=True), (2, 8)),
-        (feature_specs.swag_features(8, num_choices=4), (4, 8)),
+        (feature_specs.classifier_spec(8), (8,)),
+        (feature_specs.pair_spec(8, has_scores=True), (2, 8)),
+        (feature_specs.swag_spec(8, num_choices=4), (4, 8)),
     ],
     ids=["one text", "two texts", "four choices"],
 )
@@ -78,13 +78,13 @@ def test_inputs_have_a_row_for_each_text(spec, shape):
     ],
 )
 def test_the_kind_of_the_label_is_that_of_the_output(output_mode, shape, dtype):
-    spec = feature_specs.classifier_features(8, output_mode, num_labels=3)
+    spec = feature_specs.classifier_spec(8, output_mode, num_labels=3)
     assert (spec["label_ids"].shape, spec["label_ids"].dtype) == (shape, dtype)
 
 
 def test_bounded_limits_the_ids_to_the_sizes_of_a_model():
     spec = feature_specs.with_id_bounds(
-        feature_specs.pretraining_features(8, 2),
+        feature_specs.pretraining_spec(8, 2),
         vocab_size=30,
         type_vocab_size=2,
     )
@@ -106,6 +106,6 @@ def test_bounded_leaves_other_features_as_they_are():
 
 
 def test_numbers_of_a_regression_are_those_of_float32():
-    label = feature_specs.classifier_features(8, "regression")["label_ids"]
+    label = feature_specs.classifier_spec(8, "regression")["label_ids"]
     largest = np.finfo(np.float32).max
     assert 0.99 * largest < label.at_most < largest

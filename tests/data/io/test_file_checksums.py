@@ -17,25 +17,25 @@ def shard(tmp_path):
     return path
 
 
-def test_is_whole_accepts_an_unchanged_file(shard):
+def test_is_intact_accepts_an_unchanged_file(shard):
     entry = file_checksums.compute_shard_checksum(shard)
     assert entry["bytes"] == len(CONTENTS)
-    assert file_checksums.is_whole(str(shard), entry)
+    assert file_checksums.is_intact(str(shard), entry)
 
 
 @pytest.mark.parametrize(
     "contents", [CONTENTS[:-1], CONTENTS + b"x", b"one\ntwO\n", b""]
 )
-def test_is_whole_rejects_a_file_of_other_bytes(shard, contents):
+def test_is_intact_rejects_a_file_of_other_bytes(shard, contents):
     entry = file_checksums.compute_shard_checksum(shard)
     shard.write_bytes(contents)
-    assert not file_checksums.is_whole(str(shard), entry)
+    assert not file_checksums.is_intact(str(shard), entry)
 
 
-def test_is_whole_rejects_a_missing_file(shard):
+def test_is_intact_rejects_a_missing_file(shard):
     entry = file_checksums.compute_shard_checksum(shard)
     shard.unlink()
-    assert not file_checksums.is_whole(str(shard), entry)
+    assert not file_checksums.is_intact(str(shard), entry)
 
 
 def test_an_input_is_measured_decompressed_and_a_shard_as_it_is(

@@ -33,12 +33,12 @@ def write_one_wrong_record(path, spec, **changed):
     return [str(path)]
 
 
-PRETRAINING = feature_specs.pretraining_features(4, 2)
-CLASSIFIER = feature_specs.classifier_features(4)
-REGRESSION = feature_specs.classifier_features(4, "regression")
-SQUAD = feature_specs.squad_features(4, is_training=True)
-NER = feature_specs.ner_features(4)
-SWAG = feature_specs.swag_features(4, 2)
+PRETRAINING = feature_specs.pretraining_spec(4, 2)
+CLASSIFIER = feature_specs.classifier_spec(4)
+REGRESSION = feature_specs.classifier_spec(4, "regression")
+SQUAD = feature_specs.squad_spec(4, is_training=True)
+NER = feature_specs.ner_spec(4)
+SWAG = feature_specs.swag_spec(4, 2)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_first_records_of_each_file_are_checked(tmp_path):
 
 def test_records_of_another_length_are_found(tmp_path):
     files = write_one_wrong_record(tmp_path / "a.tfrecord", CLASSIFIER)
-    spec = feature_specs.classifier_features(8)
+    spec = feature_specs.classifier_spec(8)
     with pytest.raises(
         ValueError, match=r"a.tfrecord, record 0: .*--max_seq_length"
     ):

@@ -10,7 +10,7 @@ from data.io import feature_specs, record_datasets
 from data.io.tf_examples import encode_example
 from data.io.tfrecord_files import RecordWriter
 
-SPEC = feature_specs.pretraining_features(4, 2)
+SPEC = feature_specs.pretraining_spec(4, 2)
 
 
 def write_records(path, first, count, max_seq_length=4):
@@ -95,7 +95,7 @@ def test_skipping_gives_the_tail_of_the_full_sequence(
 
 @pytest.mark.parametrize("are_masked", [True, False])
 def test_the_first_record_tells_whether_all_contain_masks(tmp_path, are_masked):
-    spec = SPEC if are_masked else feature_specs.unmasked_features(4)
+    spec = SPEC if are_masked else feature_specs.unmasked_pretraining_spec(4)
     path = str(tmp_path / "a.tfrecord")
     with RecordWriter([path]) as writer:
         features = {name: [1] * math.prod(spec[name].shape) for name in spec}

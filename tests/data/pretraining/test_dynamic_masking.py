@@ -50,7 +50,7 @@ def read_records(tmp_path):
             MaskingOptions(**options),
             seed,
         )
-        spec = feature_specs.unmasked_features(LENGTH)
+        spec = feature_specs.unmasked_pretraining_spec(LENGTH)
         records = record_datasets.Records([path], spec, masking)
         dataset = record_datasets.create_dataset(
             records,
@@ -80,7 +80,7 @@ def original_ids(features):
 
 def test_features_have_the_shapes_of_masked_records(read_records):
     features = read_records()
-    spec = feature_specs.pretraining_features(LENGTH, 10)
+    spec = feature_specs.pretraining_spec(LENGTH, 10)
     assert {name: list(values.shape) for name, values in features.items()} == {
         name: [2 * NUM_RECORDS, *feature.shape]
         for name, feature in spec.items()
@@ -88,7 +88,7 @@ def test_features_have_the_shapes_of_masked_records(read_records):
 
 
 def test_features_have_the_types_of_masked_records(read_records):
-    spec = feature_specs.pretraining_features(LENGTH, 10)
+    spec = feature_specs.pretraining_spec(LENGTH, 10)
     is_float = {
         name: feature.dtype == "float32" for name, feature in spec.items()
     }

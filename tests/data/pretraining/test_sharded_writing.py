@@ -67,7 +67,9 @@ def test_random_next_of_a_long_document_is_of_the_part_before(
     words = write_documents(path, 5, 60)
     options = {"dupe_factor": 40, "dynamic_masking": True, "num_shards": 1}
     manifest = create_shards(tmp_path, [path], **options)
-    features = read_shards(manifest, feature_specs.unmasked_features(64))
+    features = read_shards(
+        manifest, feature_specs.unmasked_pretraining_spec(64)
+    )
     word_pairs = {0: set(), 1: set()}
     for ids, segments, label in zip(
         features["input_ids"],
@@ -198,9 +200,7 @@ def test_a_shard_may_be_empty(tmp_path):
     )
     assert {entry["bytes"] > 0 for entry in manifest["shards"]} == {True, False}
     paths = [entry["path"] for entry in manifest["shards"]][::-1]
-    record_checks.check_records(
-        paths, feature_specs.pretraining_features(64, 10)
-    )
+    record_checks.check_records(paths, feature_specs.pretraining_spec(64, 10))
     assert record_datasets.are_masked(paths)
     unmasked = create_shards(
         tmp_path / "unmasked", num_shards=99, dynamic_masking=True

@@ -54,7 +54,7 @@ def read_training_words(manifest, name):
     """Returns the ids in the training records of a job."""
     spec = None
     if name == "dynamic":
-        spec = feature_specs.unmasked_features(64)
+        spec = feature_specs.unmasked_pretraining_spec(64)
     return {*read_shards(manifest, spec)["input_ids"].ravel()}
 
 

@@ -60,3 +60,18 @@ def test_a_set_that_was_taken_is_freed(held_sets):
     held_sets.read("train")
     example = weakref.ref(held_sets.take("train")[0])
     assert example() is None
+
+
+def test_a_set_that_was_taken_is_never_held_again(held_sets):
+    held_sets.take("train")
+    held_sets.take("dev")
+    train_example = weakref.ref(held_sets.read("train")[0])
+    dev_example = weakref.ref(held_sets.read("dev")[0])
+    assert train_example() is dev_example() is None
+
+
+def test_a_set_that_is_held_stays_when_its_file_is_read_again(held_sets):
+    held_sets.take("train")
+    dev = held_sets.read("dev")
+    held_sets.read("train")
+    assert held_sets.read("dev") is dev

@@ -59,7 +59,7 @@ def test_the_error_names_the_flag_that_makes_quotes_characters():
 
 
 @pytest.mark.parametrize(
-    ("row", "delimiter", "is_swallowed"),
+    ("row", "delimiter", "has_swallowed_lines"),
     [
         (["a", "b\nc\td\ne", "f"], "\t", False),
         (["a", "b  c\td\n  e\tf"], "\t", False),
@@ -69,9 +69,9 @@ def test_the_error_names_the_flag_that_makes_quotes_characters():
     ],
 )
 def test_is_swallowed_finds_a_cell_that_contains_whole_rows(
-    row, delimiter, is_swallowed
+    row, delimiter, has_swallowed_lines
 ):
-    assert csv_rows.is_swallowed(row, delimiter) == is_swallowed
+    assert csv_rows.has_swallowed_lines(row, delimiter) == has_swallowed_lines
 
 
 def sample_of(text):

@@ -74,7 +74,7 @@ MALFORMED = {
 
 def read_dialect(text, is_tsv=False, **layout):
     """Returns the SampledTable of the contents of a table."""
-    return dialects.find_dialect(
+    return dialects.guess_dialect(
         "f.csv",
         iter(text.splitlines(keepends=True)),
         TableLayout(**layout),

@@ -6,8 +6,8 @@ from data.tables.first_cell_kinds import (
     CellKind,
     ColumnCells,
     FirstRow,
+    guess_cell_kind,
     is_word_above_texts,
-    kind_of_first_cell,
 )
 
 TEXT = ColumnCells("It left at noon again.", ["It sank."])
@@ -35,7 +35,7 @@ def test_a_first_cell_is_a_name_a_value_or_unknown_by_the_first_rule(
 ):
     column = ColumnCells(first, below)
     row = FirstRow([column], ())
-    assert kind_of_first_cell(column, row) == kind
+    assert guess_cell_kind(column, row) == kind
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ def test_a_cell_beside_a_long_text_is_a_name_only_if_the_name_is_usual(
 ):
     column = ColumnCells(first, below)
     row = FirstRow([column, TEXT], ())
-    assert kind_of_first_cell(column, row) == kind
+    assert guess_cell_kind(column, row) == kind
 
 
 def test_a_column_that_a_flag_names_is_a_name_in_the_first_row():
     column = ColumnCells("satz", ["Ein Boot"])
     row = FirstRow([column], chosen_names=["satz"])
-    assert row.kinds == {CellKind.NAME}
+    assert row.cell_kinds == {CellKind.NAME}
 
 
 def first_row(*cells, below):

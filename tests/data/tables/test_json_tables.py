@@ -86,7 +86,7 @@ def test_a_row_is_read_before_the_next_one_is_there():
         raise AssertionError
 
     numbered = enumerate(wait(), 1)
-    first, kind = json_tables.find_text_kind(numbered, is_json=False)
+    first, kind = json_tables.guess_text_format(numbered, is_json=False)
     assert kind == "jsonl"
     assert [*json_tables.read_json_lines(first)] == [(1, {"text": "a"})]
 

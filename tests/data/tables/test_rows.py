@@ -8,7 +8,7 @@ import pytest
 from data.tables.rows import (
     RepeatedName,
     RowBuilder,
-    find_common_width,
+    compute_common_width,
     is_empty_row,
     is_number,
     is_repeated_header,
@@ -54,7 +54,9 @@ def test_names_that_are_repeated_below_the_header_are_an_error():
 
 def test_a_cell_of_several_lines_of_the_table_is_an_error():
     row_builder = RowBuilder(["text", "label"])
-    error = row_builder.build(["A tug\nA barge", "sea"], is_swallowed=True)
+    error = row_builder.build(
+        ["A tug\nA barge", "sea"], has_swallowed_lines=True
+    )
     assert "contains the next lines of the table" in str(error)
 
 
@@ -98,7 +100,7 @@ def test_the_key_of_a_repeated_column_has_the_name_in_the_file():
     [([3, 3, 2, 1], 3), ([3, 2, 1], 0), ([], 0)],
 )
 def test_the_common_width_is_that_of_half_of_the_rows(widths, common):
-    assert find_common_width(widths) == common
+    assert compute_common_width(widths) == common
 
 
 def test_names_repeat_after_the_mark_of_utf_8_of_a_joined_file():

@@ -34,7 +34,7 @@ def test_a_closed_table_holds_no_row_of_a_look(tmp_path):
 def test_only_the_first_row_must_have_all_columns_of_some_tables(tmp_path):
     lines = ['{"text": "a", "label": "x"}', '{"text": "b"}']
     path = write_table(tmp_path / "a.jsonl", "\n".join(lines))
-    rows = read_table(Table(path), ["text"], ["label"], may_lack=True)
+    rows = read_table(Table(path), ["text"], ["label"], fills_later_rows=True)
     assert [row.cells["label"] for row in rows] == ["x", None]
     with pytest.raises(ValueError, match=r"line 2: there is no column 'label'"):
         list(read_table(Table(path), ["text"], ["label"]))

@@ -6,7 +6,7 @@ import os
 import pytest
 
 import serving
-from data.jobs.file_ranges import FileRange
+from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions
 from serving.predict.bulk_options import BulkOptions
 from serving.text_tasks.text_task import ReplyOptions

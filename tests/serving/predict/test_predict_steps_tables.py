@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import predict as script
-from data.outputs.output_rows import OutputRow
+from data.predictions.output_rows import OutputRow
 from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from serving.predict import predict_steps

@@ -78,9 +78,12 @@ def labels_of(
 def labels_of_train(
     folder: Path, text: str, name: str = "train.csv", **kwargs: Any
 ) -> list[str] | None:
-    """Writes the train set, and returns the labels of the task."""
+    """Writes the train set, logs the labels of the task, and returns them."""
     (folder / name).write_text(text)
-    return create_processor(folder, **kwargs).sets.read_labels()
+    sets = create_processor(folder, **kwargs).sets
+    labels = sets.read_labels()
+    sets.log_labels()
+    return labels
 
 
 def read_topics(name: str = "train") -> list[tuple[str, str]]:

@@ -222,7 +222,7 @@ class ToyTask(task.Task[FineTuningConfig, int, None, FloatArray]):
         return number % 2
 
     def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
-        return feature_specs.classifier_features(self.max_seq_length)
+        return feature_specs.classifier_spec(self.max_seq_length)
 
     def create_model(
         self, bert_config: modeling.BertConfig, **options: Any

@@ -80,7 +80,7 @@ def decide_epochs_and_length(
     )
     start = dataclasses.replace(start, parsed=start.parsed.decide(decided))
     processor = create_processor(table, task_name)
-    start = decide_length_and_epochs(start, processor.file_sets)
+    start = decide_length_and_epochs(start, processor.sets)
     options = start.config.fine_tuning
     return options.num_train_epochs, options.max_seq_length
 
@@ -151,7 +151,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     start = dataclasses.replace(
         toy_task.create_start(config, None), preset=preset
     )
-    file_sets = create_processor(table, "ranking").file_sets
+    file_sets = create_processor(table, "ranking").sets
     assert tuple(file_sets.key_names) == key
     start = decide_dev_set_rule(start, file_sets)
     assert start.dev_set_rule == DevSetRule(

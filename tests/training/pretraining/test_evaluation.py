@@ -42,7 +42,7 @@ def create_evaluator(path, trainer, tmp_path):
         evaluation.PretrainingEvaluator,
         config,
         record_datasets.Records(
-            [path], feature_specs.pretraining_features(128, 20)
+            [path], feature_specs.pretraining_spec(128, 20)
         ),
         trainer,
     )
@@ -117,7 +117,7 @@ def test_the_baseline_predicts_the_most_frequent_masked_word(
     evaluator.evaluate()
     dataset = record_datasets.create_dataset(
         record_datasets.Records(
-            [path], feature_specs.pretraining_features(128, 20)
+            [path], feature_specs.pretraining_spec(128, 20)
         ),
         8,
         is_training=False,

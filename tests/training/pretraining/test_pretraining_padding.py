@@ -43,10 +43,10 @@ def create_batches(
     records, are_masked, trims_padding, is_training, batch_size=12
 ):
     """Returns a dataset of records, masked or to be masked."""
-    spec = feature_specs.pretraining_features(LENGTH, NUM_PREDICTIONS)
+    spec = feature_specs.pretraining_spec(LENGTH, NUM_PREDICTIONS)
     masking = None
     if not are_masked:
-        spec = feature_specs.unmasked_features(LENGTH)
+        spec = feature_specs.unmasked_pretraining_spec(LENGTH)
         masking = DynamicMasking(
             FullTokenizer(VOCAB), NUM_PREDICTIONS, MaskingOptions()
         )

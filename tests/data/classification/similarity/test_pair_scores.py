@@ -15,7 +15,7 @@ def pairs_of(*scores):
     ("scores", "max_score"), [((1, 4.5), 5), ((0, 1), 1), ((None, None), 1)]
 )
 def test_a_score_above_1_is_on_the_scale_to_5(scores, max_score):
-    assert pair_scores.find_max_score(pairs_of(*scores)) == max_score
+    assert pair_scores.guess_max_score(pairs_of(*scores)) == max_score
 
 
 def test_scores_below_the_end_of_the_scale_are_on_it():

@@ -22,8 +22,8 @@ def parse(
         label_separator=",",
         output_mode=mode,
         allowed_labels=labels,
-        may_lack_text=may_lack,
-        may_lack_label=may_lack,
+        needs_text=not may_lack,
+        needs_label=not may_lack,
     )
     return parser.parse(TableRow(2, 2, "train.csv, line 2", row))
 

@@ -186,6 +186,13 @@ def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
     assert "--label_separator" in caplog.text
 
 
+def test_reading_the_labels_logs_nothing_of_them(tmp_path, caplog):
+    (tmp_path / "train.csv").write_text(SEPARATED_LABELS)
+    sets = create_processor(tmp_path, output_mode="multilabel").sets
+    assert len(sets.read_labels()) == 4
+    assert not caplog.messages
+
+
 LABELED_ROWS = [
     {"text": text, "label": label}
     for text, label in zip("abcdef", "xyxyxy", strict=True)

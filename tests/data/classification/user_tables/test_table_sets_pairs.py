@@ -5,10 +5,10 @@ import pytest
 from tests.support.tables.labeled_tables import open_task_processor
 
 
-def read_set(folder, name, text, kind, **flags):
+def read_set(folder, name, text, task_name, **flags):
     """Writes the table of a set, and returns its texts and labels."""
     (folder / f"{name}.csv").write_text(text)
-    examples = open_task_processor(kind, folder, **flags).sets.read(name)
+    examples = open_task_processor(task_name, folder, **flags).sets.read(name)
     return [
         (example.text_a, example.text_b, example.label) for example in examples
     ]

@@ -11,7 +11,7 @@ from data.tables.tables import Table
 
 def find_unset(options, given, table):
     """Finds the columns of a table that the flags `given` do not name."""
-    return unset_columns.find_unset_columns(
+    return unset_columns.guess_unset_columns(
         options, frozenset(given), table.path, table.read_column_names()
     )
 

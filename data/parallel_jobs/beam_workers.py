@@ -36,7 +36,7 @@ def run_on_beam(
     Args:
         function: function to call, which must be picklable.
         calls: the function's arguments in each call.
-        options: what `data.jobs.beam_flags.parse_options` returns.
+        options: what `data.parallel_jobs.beam_flags.parse_options` returns.
 
     Yields:
         None for each call, after all calls are done.
@@ -84,7 +84,7 @@ def worker_error(error: BaseException) -> ValueError | OSError:
         name, message = _read_traceback(text)
     else:
         if not isinstance(error, ValueError | OSError):
-            *_, error = _find_causes(error)
+            *_, error = _list_causes(error)
         name = type(error).__name__
         message = _STEP.sub("", str(error))
     error_class = getattr(builtins, name, Exception)
@@ -100,7 +100,7 @@ def worker_error(error: BaseException) -> ValueError | OSError:
     return OSError(f"the Beam pipeline failed: {message}")
 
 
-def _find_causes(error: BaseException) -> Iterator[BaseException]:
+def _list_causes(error: BaseException) -> Iterator[BaseException]:
     cause: BaseException | None = error
     while cause is not None:
         yield cause

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from data.outputs.output_rows import OutputRow, RowStatus, with_prediction
-from data.outputs.text_formats import to_json_line, write_csv
+from data.predictions.output_rows import OutputRow, RowStatus, with_prediction
+from data.predictions.text_formats import to_json_line, write_csv
 
 ROWS = [
     OutputRow({"id": 1, "line": 4, "error": "no text"}, RowStatus.FAILED),

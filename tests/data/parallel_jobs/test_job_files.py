@@ -7,7 +7,11 @@ import re
 import pytest
 
 from data.io.file_checksums import compute_shard_checksum
-from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
+from data.parallel_jobs.job_files import (
+    JobFiles,
+    JobPaths,
+    create_input_entries,
+)
 from files.json_files import read_json
 
 
@@ -67,7 +71,7 @@ def test_a_finished_job_leaves_only_its_shards_and_manifest(
 
 
 def test_a_finished_job_finds_its_manifest(job, finished_job):
-    assert job.find_manifest() == finished_job
+    assert job.read_intact_manifest() == finished_job
 
 
 def test_a_moved_job_finds_its_manifest(finished_job, description, tmp_path):
@@ -75,18 +79,18 @@ def test_a_moved_job_finds_its_manifest(finished_job, description, tmp_path):
     for path in tmp_path.glob("out*"):
         path.rename(tmp_path / "moved" / path.name)
     paths = JobPaths(str(tmp_path / "moved/out.jsonl"), ending=".jsonl")
-    assert JobFiles(paths, description).find_manifest() == finished_job
+    assert JobFiles(paths, description).read_intact_manifest() == finished_job
 
 
 def test_a_manifest_whose_shards_are_damaged_is_not_found(
     job, finished_job, units
 ):
     os.truncate(units[1].shards[0], 3)
-    assert job.find_manifest() is None
+    assert job.read_intact_manifest() is None
 
 
 def test_a_job_without_a_manifest_is_not_finished(job):
-    assert job.find_manifest() is None
+    assert job.read_intact_manifest() is None
 
 
 def test_a_named_shard_belongs_to_the_manifest(description, tmp_path):
@@ -97,9 +101,9 @@ def test_a_named_shard_belongs_to_the_manifest(description, tmp_path):
     job = JobFiles(paths, description)
     job.begin()
     job.finish({"shards": [], "eval_shards": [entry_of(path)]})
-    assert job.find_manifest() is not None
+    assert job.read_intact_manifest() is not None
     path.write_text("Eval")
-    assert job.find_manifest() is None
+    assert job.read_intact_manifest() is None
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_a_manifest_of_another_job_is_not_replaced(
 ):
     other = JobFiles(paths, description | change)
     with pytest.raises(ValueError, match=culprit):
-        other.find_manifest()
+        other.read_intact_manifest()
 
 
 def test_begun_work_of_another_job_is_not_resumed(job, paths, description):
@@ -146,7 +150,7 @@ def test_a_damaged_manifest_is_named(job, finished_job, paths, shards):
     with pytest.raises(
         ValueError, match=r"manifest.json is damaged: `shards` is missing or"
     ):
-        job.find_manifest()
+        job.read_intact_manifest()
 
 
 def test_a_folder_of_the_user_is_not_used(job, folder_with_notes):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from data.io.file_checksums import compute_shard_checksum
-from data.jobs.job_files import JobFiles, JobPaths
+from data.parallel_jobs.job_files import JobFiles, JobPaths
 from files.json_files import write_json
 
 

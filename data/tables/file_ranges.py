@@ -33,7 +33,7 @@ _MAX_PARTS = 10_000
 _CHUNK_BYTES = 1 << 20
 
 # What a range of a file contains.
-RangeKind: TypeAlias = Literal["jsonl", "text", "parquet"]
+RangeFormat: TypeAlias = Literal["jsonl", "text", "parquet"]
 
 
 class FileRange(NamedTuple):
@@ -41,7 +41,7 @@ class FileRange(NamedTuple):
 
     Attributes:
         path: a file of texts, tables or JSON lines.
-        kind: "jsonl", "text" or "parquet" for a part of a file, None for a
+        format: "jsonl", "text" or "parquet" for a part of a file, None for a
             whole file.
         start: offset of the first byte, or index of the first group of rows.
         end: offset after the last byte, or index after the last group.
@@ -49,7 +49,7 @@ class FileRange(NamedTuple):
     """
 
     path: str
-    kind: RangeKind | None = None
+    format: RangeFormat | None = None
     start: int = 0
     end: int = 0
     first_row_number: int = 1
@@ -140,19 +140,21 @@ def _cut_file(
 
     A range ends near the border that follows the offset of its start.
     """
-    kind = None
+    range_format = None
     if size and grid.end_of_part(0) < size:
-        kind = find_range_kind(path, layout)
-    if kind == "parquet":
+        range_format = guess_range_format(path, layout)
+    if range_format == "parquet":
         yield from _cut_parquet(path, size, grid)
-    elif kind:
-        yield from _cut_lines(path, kind, size, grid)
+    elif range_format:
+        yield from _cut_lines(path, range_format, size, grid)
     elif size:
         yield FileRange(path), size
 
 
-def find_range_kind(path: str, layout: TableLayout) -> RangeKind | None:
-    """Returns the kind of the ranges of a file, None if it cannot be cut.
+def guess_range_format(path: str, layout: TableLayout) -> RangeFormat | None:
+    """Returns the format of the ranges of a file, None if it cannot be cut.
+
+    If no name tells the format, the first lines do.
 
     Raises the errors of `split_files`.
     """
@@ -164,29 +166,32 @@ def find_range_kind(path: str, layout: TableLayout) -> RangeKind | None:
     if text_files.is_compressed(path):
         return None
     with text_files.open_binary(path) as file:
-        mark = encodings.find_encoding_of_bom(file.peek())
+        mark = encodings.encoding_of_bom(file.peek())
     if mark not in (None, "utf-8-sig"):
         return None
     with text_files.open_text(path) as lines:
         if file_format == "text":
             return "text"
-        _, kind = json_tables.find_text_kind(
+        _, text_format = json_tables.guess_text_format(
             enumerate(lines, 1),
             layout.columns,
             is_json=file_format is not None,
         )
-    return kind if kind != "list" else None
+    return text_format if text_format != "list" else None
 
 
 def _cut_lines(
-    path: str, kind: RangeKind, size: int, grid: _Grid
+    path: str, range_format: RangeFormat, size: int, grid: _Grid
 ) -> Iterator[tuple[FileRange, int]]:
     start = 0
     first_row_number = 1
     with text_files.open_binary(path) as file:
         while start < size:
             end = _find_line_end(file, grid.end_of_part(start), size)
-            yield FileRange(path, kind, start, end, first_row_number), end
+            file_range = FileRange(
+                path, range_format, start, end, first_row_number
+            )
+            yield file_range, end
             if end < size:
                 first_row_number += _count_lines(file, start, end)
             start = end
@@ -228,21 +233,16 @@ def _cut_parquet(
 
     Nothing tells the bytes of a group, so the offset is an estimate.
     """
-    with parquet.open_parquet(path) as table:
-        metadata = table.metadata
-        rows_of_groups = [
-            metadata.row_group(index).num_rows
-            for index in range(metadata.num_row_groups)
-        ]
+    group_sizes = _read_group_sizes(path)
     # Assume that all rows have the same number of bytes.
-    num_all_rows = max(sum(rows_of_groups), 1)
+    num_all_rows = max(sum(group_sizes), 1)
     first_group = 0
     first_row = 1
     start = 0
     num_rows_read = 0
-    for end_group, num_rows in enumerate(rows_of_groups, start=1):
+    for end_group, num_rows in enumerate(group_sizes, start=1):
         num_rows_read += num_rows
-        is_last = end_group == len(rows_of_groups)
+        is_last = end_group == len(group_sizes)
         end = size if is_last else -(-num_rows_read * size // num_all_rows)
         if end >= min(grid.end_of_part(start), size):
             groups = FileRange(
@@ -254,6 +254,16 @@ def _cut_parquet(
             start = end
 
 
+def _read_group_sizes(path: str) -> list[int]:
+    """Returns the number of rows in each group of a Parquet file."""
+    with parquet.open_parquet(path) as table:
+        metadata = table.metadata
+        return [
+            metadata.row_group(index).num_rows
+            for index in range(metadata.num_row_groups)
+        ]
+
+
 def read_range(
     file_range: FileRange, layout: TableLayout
 ) -> Iterator[NumberedRow]:
@@ -263,9 +273,9 @@ def read_range(
         file_range: a range of a file, or FileRange(path) for all of it.
         layout: how the file is written.
     """
-    if not file_range.kind:
+    if not file_range.format:
         yield from table_formats.read_rows(file_range.path, layout)
-    elif file_range.kind == "parquet":
+    elif file_range.format == "parquet":
         groups = range(file_range.start, file_range.end)
         yield from parquet.read_parquet(
             file_range.path, groups, file_range.first_row_number
@@ -273,7 +283,7 @@ def read_range(
     else:
         with _open_lines(file_range) as lines:
             numbered = enumerate(lines, file_range.first_row_number)
-            if file_range.kind == "text":
+            if file_range.format == "text":
                 yield from table_formats.read_text_rows(numbered)
             else:
                 yield from json_tables.read_json_lines(numbered)

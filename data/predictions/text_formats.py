@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, cast
 
-from data.outputs.output_rows import (
+from data.predictions.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,
@@ -47,8 +47,7 @@ def write_csv(
 ) -> None:
     """Writes the predictions as CSV.
 
-    Without a schema, a temporary file stores the predictions, because only all
-    of them show the columns. The header repeats a name that the table repeats.
+    The header repeats a name that the table repeats.
 
     Args:
         batches: the rows to write, in batches as they are predicted.
@@ -57,9 +56,18 @@ def write_csv(
     """
     rows = itertools.chain.from_iterable(batches)
     if schema:
-        cells_of_rows = (_to_cells(row) for row in rows)
-        _write_table(schema.columns, cells_of_rows, output)
-        return
+        _write_table(schema.columns, map(_to_cells, rows), output)
+    else:
+        _write_csv_without_schema(rows, output)
+
+
+def _write_csv_without_schema(
+    rows: Iterable[OutputRow], output: IO[bytes]
+) -> None:
+    """Writes predictions as CSV, after a temporary file stored all of them.
+
+    Only all predictions together show the columns.
+    """
     columns: dict[str, None] = {}
     error_columns: dict[str, None] = {}
     with tempfile.TemporaryFile() as lines:

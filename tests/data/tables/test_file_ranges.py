@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from data.jobs.file_ranges import FileRange, read_range, split_files
+from data.tables.file_ranges import FileRange, read_range, split_files
 from data.tables.table_layout import DEFAULT_LAYOUT
 
 ENDS = ["\n", "\r\n", "\r", "\n\n"]

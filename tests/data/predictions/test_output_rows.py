@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.outputs.output_rows import (
+from data.predictions.output_rows import (
     OutputRow,
     RowStatus,
     flatten_prediction,

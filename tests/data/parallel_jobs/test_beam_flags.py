@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.jobs.beam_flags import BeamFlags, parse_options
+from data.parallel_jobs.beam_flags import BeamFlags, parse_options
 from tests.support import script_runner
 
 # Options whose value is a dict in JSON.

@@ -27,7 +27,7 @@ def find_similar_labels(labels: Sequence[str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def find_misspelled_labels(counts: Mapping[str, int]) -> list[str]:
+def describe_misspelled_labels(counts: Mapping[str, int]) -> list[str]:
     """Returns descriptions of rare labels that may be misspelled.
 
     Such a label has at most 2 rows, and differs in one letter from a label of

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, cast
 
 from data.io import file_checksums
-from data.jobs.job_json_types import (
+from data.parallel_jobs.job_json_types import (
     MANIFEST_ENDING,
     InputEntry,
     JobDescription,
     JobResults,
     Manifest,
 )
-from data.jobs.work_units import WorkUnit
+from data.parallel_jobs.work_units import WorkUnit
 from files.atomic import remove_partial
 from files.json_files import (
     JsonObject,
@@ -136,7 +136,7 @@ class JobFiles:
                 "--output_file"
             )
 
-    def find_manifest(self) -> Manifest | None:
+    def read_intact_manifest(self) -> Manifest | None:
         """Returns the manifest of a finished job whose shards are all intact.
 
         Returns None if there is no manifest, or a shard is missing or changed.
@@ -163,7 +163,7 @@ class JobFiles:
             if entry_name in manifest:
                 entries += manifest[entry_name]
                 shards.append(path)
-        is_intact = all(map(file_checksums.is_whole, shards, entries))
+        is_intact = all(map(file_checksums.is_intact, shards, entries))
         return manifest if is_intact else None
 
     def check_begun(self) -> None:

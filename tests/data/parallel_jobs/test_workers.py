@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from data.jobs import workers
+from data.parallel_jobs import workers
 from tests.support import fresh_process, waiting
 
 
@@ -40,7 +40,7 @@ PARENT = """
 import os
 import time
 
-from data.jobs import workers
+from data.parallel_jobs import workers
 
 
 def say_pid():
@@ -107,7 +107,7 @@ def test_a_process_killed_at_any_time_is_noticed():
 
 WORKER = """
 import atexit, multiprocessing, time
-from data.jobs import workers
+from data.parallel_jobs import workers
 
 calls, calls_of_worker = multiprocessing.Pipe()
 parent, parent_of_worker = multiprocessing.Pipe()

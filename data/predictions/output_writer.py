@@ -9,13 +9,13 @@ from typing import IO, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 from absl import logging
 
-from data.outputs.npy import write_npy
-from data.outputs.output_rows import (
+from data.predictions.npy import write_npy
+from data.predictions.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,
 )
-from data.outputs.text_formats import write_csv, write_jsonl
+from data.predictions.text_formats import write_csv, write_jsonl
 from files.atomic import atomic_open
 from files.paths import StrPath, named_errors
 

@@ -7,7 +7,6 @@ order, and twice:
     work_units.py: `run_units`, which runs the units of a job and resumes it
     job_json_types.py: the entries of job.json, result files and the manifest
     job_files.py: names the files, and writes job.json and the manifest
-    file_ranges.py: cuts files into ranges, and reads the rows of a range
     workers.py: runs a function in worker processes
     beam_flags.py: the flags of a script that can run on Apache Beam
     beam_workers.py: runs a function on the workers of Apache Beam

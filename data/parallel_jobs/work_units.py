@@ -18,9 +18,9 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple, cast
 
 from data.io import file_checksums
-from data.jobs.beam_workers import run_on_beam
-from data.jobs.job_json_types import UnitResult
-from data.jobs.workers import run_in_processes
+from data.parallel_jobs.beam_workers import run_on_beam
+from data.parallel_jobs.job_json_types import UnitResult
+from data.parallel_jobs.workers import run_in_processes
 from files.json_files import read_json
 from files.typed_dict_checks import find_malformed_entry
 from terminal import progress, signals
@@ -119,12 +119,12 @@ def run_units(
 
 
 def is_done(unit: WorkUnit) -> bool:
-    """Returns whether a unit's result file exists and its shards are whole."""
+    """Returns whether a unit's result file exists and its shards are intact."""
     # The result file appears when the unit is finished.
     if not os.path.exists(unit.result_file):
         return False
     result = _read_result(unit.result_file)
-    return all(map(file_checksums.is_whole, unit.shards, result["shards"]))
+    return all(map(file_checksums.is_intact, unit.shards, result["shards"]))
 
 
 def _read_result(path: str) -> UnitResult:

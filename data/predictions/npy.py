@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from data.arrays import FloatArray
-from data.outputs.output_rows import (
+from data.predictions.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,
@@ -88,7 +88,7 @@ class _ArrayWriter:
             ValueError: the shape of the row differs from earlier rows.
         """
         if not self._name and row.cells and row.status != RowStatus.FAILED:
-            self._name = find_numeric_field(row.cells)
+            self._name = choose_numeric_field(row.cells)
         array = to_numbers(row.cells.get(self._name))
         if array is not None and self._shape is None:
             self._set_shape(array.shape)
@@ -137,19 +137,19 @@ def to_numbers(value: object) -> FloatArray | None:
     return None if value is None else np.array(value, "<f4")
 
 
-def find_numeric_field(row: Mapping[str, object]) -> str:
+def choose_numeric_field(prediction: Mapping[str, object]) -> str:
     """Returns the name of the field of a prediction that an array stores.
 
     Raises:
         ValueError: there are several fields, none of which is the usual one.
     """
-    numeric_names = [name for name in _NUMERIC_FIELDS if name in row]
-    if len(row) != 1 and not numeric_names:
+    numeric_names = [name for name in _NUMERIC_FIELDS if name in prediction]
+    if len(prediction) != 1 and not numeric_names:
         raise ValueError(
             "npy stores one numeric field: set --output_fields to one "
-            f"of {', '.join(row)}"
+            f"of {', '.join(prediction)}"
         )
-    return [*numeric_names, *row][0]
+    return [*numeric_names, *prediction][0]
 
 
 def _is_local(file: IO[bytes]) -> bool:

@@ -11,7 +11,7 @@ import dataclasses
 import difflib
 import re
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from imports.installation import install_command
@@ -118,14 +118,31 @@ def parse_options(
             "--no_wait_until_finish cannot be used, because the script "
             "combines the results of the pipeline"
         )
-    added = [f"--{name}" for name in others]
-    if "--dask_partition_size" in names and not (
-        values.npartitions or values.partition_size
-    ):
-        # By default, Beam puts 128 tasks into one partition, which one worker
-        # computes.
-        added.append("--dask_partition_size=1")
-    return options_class([*arguments, *added])
+    return options_class(
+        [
+            *arguments,
+            *(f"--{option}" for option in others),
+            *_list_dask_flags(values, names),
+        ]
+    )
+
+
+def _list_dask_flags(
+    values: argparse.Namespace, names: Collection[str]
+) -> list[str]:
+    """Returns a flag for Dask's runner, unless the user set one like it.
+
+    By default, Beam puts 128 tasks into one partition, which one worker
+    computes.
+
+    Args:
+        values: values of Beam's flags.
+        names: the flags of Beam that exist now, with their dashes.
+    """
+    if "--dask_partition_size" not in names:
+        return []
+    has_partitions = values.npartitions or values.partition_size
+    return [] if has_partitions else ["--dask_partition_size=1"]
 
 
 def _check_options(others: Sequence[str]) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from data.label_spelling import (
-    find_misspelled_labels,
+from data.sets.label_spelling import (
+    describe_misspelled_labels,
     find_similar_labels,
 )
 
@@ -18,7 +18,7 @@ def test_labels_that_differ_in_case_or_spaces_are_similar():
 
 @pytest.mark.parametrize("rare", ["sport", "ssports", "sposts"])
 def test_a_rare_label_one_letter_from_a_frequent_one_is_misspelled(rare):
-    (description,) = find_misspelled_labels({"sports": 20, rare: 2})
+    (description,) = describe_misspelled_labels({"sports": 20, rare: 2})
     assert description == f"{rare!r} (2), like 'sports' (20)"
 
 
@@ -32,4 +32,4 @@ def test_a_rare_label_one_letter_from_a_frequent_one_is_misspelled(rare):
     ids=["not rare", "a digit", "short"],
 )
 def test_other_labels_are_not_misspelled(counts):
-    assert find_misspelled_labels(counts) == []
+    assert describe_misspelled_labels(counts) == []
