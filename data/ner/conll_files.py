@@ -18,7 +18,11 @@ from typing import NamedTuple
 
 from data.io import text_files
 from data.ner.conll_layouts import ConllLayout, find_layout
-from data.ner.conll_sentences import ConllLine, SentenceLines, find_sentences
+from data.ner.conll_sentences import (
+    ConllLine,
+    SentenceLines,
+    SentenceSplitter,
+)
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ConllFileOptions
 from data.ner.tag_names import find_tag_names, is_tag
@@ -50,7 +54,8 @@ def read_conll_file(
     is_test = options.set_name == "test"
     lines, delimiter = _read_lines(path, table_layout)
     layout = find_layout(path, lines, delimiter, is_test=is_test)
-    sentences = find_sentences(path, lines, layout, options.tag_column_index)
+    splitter = SentenceSplitter(path, layout, options.tag_column_index)
+    sentences = splitter.split(lines)
     plan = _find_reading_plan(path, sentences, layout, options)
     for document_index, sentence_lines in sentences:
         pairs = [_read_word(path, line, plan) for line in sentence_lines]
