@@ -104,7 +104,7 @@ class SquadDecoder:
         self.options = options
         self.use_char_offsets = use_char_offsets
 
-    def find_best(
+    def select_best_logits(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> BestLogits:
         """Selects the highest logits of each window.
@@ -138,22 +138,22 @@ class SquadDecoder:
         windows: Windows,
         passages: Passages,
         best: BestLogits,
-        rows: tf.Tensor | None = None,
+        question_indices: tf.Tensor | None = None,
     ) -> DecodedAnswers:
         """Returns the answers to N questions.
 
         Args:
             windows: windows of all questions, as `create_windows` returns them.
             passages: the passage of each question.
-            best: result of `find_best` for all windows.
-            rows: int32 [N], indices of the questions to answer. None for all.
+            best: result of `select_best_logits` for all windows.
+            question_indices: int32 [N], the questions to answer. None for all.
         """
-        if rows is None:
-            rows = tf.range(tf.size(passages.contexts))
+        if question_indices is None:
+            question_indices = tf.range(tf.size(passages.contexts))
         # Answer one question at a time, to limit memory.
         answers: tuple[tf.Tensor, NbestLists] = tf.map_fn(
             functools.partial(self._decode_question, windows, passages, best),
-            rows,
+            question_indices,
             fn_output_signature=(
                 tf.TensorSpec([], tf.int32),
                 self._nbest_specs(),
@@ -192,22 +192,26 @@ class SquadDecoder:
         windows: Windows,
         passages: Passages,
         best: BestLogits,
-        row: tf.Tensor,
+        question_index: tf.Tensor,
     ) -> tuple[tf.Tensor, NbestLists]:
-        """Answers the question with the index `row`, by `_choose_answer`."""
-        bounds = tf.cast([row, row + 1], tf.int64)
-        start, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
+        """Answers one question. Returns what `_choose_answer` returns."""
+        bounds = tf.cast([question_index, question_index + 1], tf.int64)
+        start, end = tf.unstack(tf.searchsorted(windows.text_indices, bounds))
         question = QuestionWindows(start, end, windows, best)
-        nbest, null_score = self._find_nbest(question, passages, row)
+        nbest, null_score = self._create_nbest(
+            question, passages, question_index
+        )
         return self._choose_answer(nbest, null_score)
 
-    def _find_nbest(
-        self, question: QuestionWindows, passages: Passages, row: tf.Tensor
+    def _create_nbest(
+        self,
+        question: QuestionWindows,
+        passages: Passages,
+        question_index: tf.Tensor,
     ) -> tuple[Spans, tf.Tensor]:
         """Returns a question's best spans, and the score of no answer.
 
-        The spans have distinct texts, and the best one is first. `row` is the
-        index of the question's passage.
+        The spans have distinct texts, and the best one is first.
         """
         spans = find_spans(
             question,
@@ -224,7 +228,7 @@ class SquadDecoder:
         ) -> tuple[tf.Tensor, Spans]:
             following = tf.minimum(num_read + num_best, num_spans)
             next_spans = spans.gather(tf.range(num_read, following))
-            context = passages.contexts[row]
+            context = passages.contexts[question_index]
             nbest = nbest.concat(
                 with_texts(next_spans, context, self.use_char_offsets)
             )

@@ -7,7 +7,7 @@ tokenizes the words again to find the text, as Google's code does, which almost
 always finds the same text (docs/differences.md).
 
 N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
-also of ends, that `SquadDecoder.find_best` selects from each window.
+also of ends, that `SquadDecoder.select_best_logits` selects from each window.
 """
 
 from typing import NamedTuple, TypedDict
@@ -55,7 +55,7 @@ class Spans(NamedTuple):
 
 
 class BestLogits(TypedDict):
-    """The highest logits of W windows, as `SquadDecoder.find_best` selects.
+    """The highest logits of W windows, by `SquadDecoder.select_best_logits`.
 
     Attributes:
         starts: int16 [W, B], positions in the input of the highest start

@@ -18,14 +18,14 @@ def tokens():
 
 def test_windows_cover_each_text(tokens):
     windows = cut_windows(tokens, max_seq_length=6, stride=2)
-    assert windows.rows.numpy().tolist() == [1, 1, 1, 2]
+    assert windows.text_indices.numpy().tolist() == [1, 1, 1, 2]
     assert windows.starts.numpy().tolist() == [0, 2, 4, 7]
     assert windows.lengths.numpy().tolist() == [4, 4, 3, 3]
 
 
 def test_an_empty_text_may_have_a_window(tokens):
     windows = cut_windows(tokens, 6, 2, min_windows=1)
-    assert windows.rows.numpy().tolist() == [0, 1, 1, 1, 2]
+    assert windows.text_indices.numpy().tolist() == [0, 1, 1, 1, 2]
     assert windows.lengths.numpy().tolist() == [0, 4, 4, 3, 3]
 
 
