@@ -1,7 +1,7 @@
 """Splits the lines of a file of columns into sentences.
 
 Empty lines, the rows of a table, or a column show where a sentence ends.
-conll_files.py finds out which columns contain the words and their tags.
+conll_files.py chooses the columns of the words and of their tags.
 """
 
 import ast

@@ -22,7 +22,7 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 _FOOTER_SIZE = 4
 
 
-def find_masking_and_lengths(
+def read_masking_and_lengths(
     files: Sequence[str],
 ) -> tuple[bool, dict[str, int]]:
     """Returns (whether records contain masks, {name of a flag: length}).

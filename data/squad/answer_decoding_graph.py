@@ -112,8 +112,8 @@ class SquadDecoder:
         Both arguments are float [W, F]. B is `options.n_best_size`, or F for
         shorter windows.
         """
-        starts = self._select(start_logits)
-        ends = self._select(end_logits)
+        starts = self._select_highest(start_logits)
+        ends = self._select_highest(end_logits)
         return {
             "start_logits": starts.logits,
             "starts": starts.positions,
@@ -123,7 +123,7 @@ class SquadDecoder:
             "null_end_logits": ends.null_logits,
         }
 
-    def _select(self, logits: tf.Tensor) -> _SelectedLogits:
+    def _select_highest(self, logits: tf.Tensor) -> _SelectedLogits:
         logits = tf.convert_to_tensor(logits)
         num_best = tf.minimum(self.options.n_best_size, tf.shape(logits)[1])
         # Store positions as int16, which need half the memory of int32, because

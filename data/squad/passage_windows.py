@@ -117,7 +117,7 @@ def create_squad_features(
             start_position = None
             end_position = None
             if is_training:
-                start_position, end_position = _find_positions(
+                start_position, end_position = _compute_answer_positions(
                     answer, part, len(first)
                 )
             yield SquadFeatures(
@@ -192,7 +192,7 @@ def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:
     return dict(enumerate(values, first))
 
 
-def _find_positions(
+def _compute_answer_positions(
     answer: AnswerTokens | None, part: _PassagePart, num_before: int
 ) -> tuple[int, int]:
     """Returns the positions of an answer's first and last token in a window.
@@ -202,9 +202,11 @@ def _find_positions(
 
     Examples:
         >>> answer = AnswerTokens(first=5, last=6)
-        >>> _find_positions(answer, _PassagePart(4, 10, []), num_before=5)
+        >>> part = _PassagePart(start=4, stop=10, is_max_context=[])
+        >>> _compute_answer_positions(answer, part, num_before=5)
         (6, 7)
-        >>> _find_positions(answer, _PassagePart(0, 6, []), num_before=5)
+        >>> part = _PassagePart(start=0, stop=6, is_max_context=[])
+        >>> _compute_answer_positions(answer, part, num_before=5)
         (0, 0)
     """
     if not answer or answer.first < part.start or answer.last >= part.stop:

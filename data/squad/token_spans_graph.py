@@ -125,9 +125,9 @@ def find_spans(
     best = question.own_best()
     places = _convert_to_places(question.own_windows(), best)
     is_start, start_tokens = _find_valid_starts(question, places)
-    pairs = _find_pairs(is_start, places, max_answer_length)
+    pairs = _list_pairs(is_start, places, max_answer_length)
     start_index, end_index = pairs[:, :2], pairs[:, ::2]
-    first, last = _find_code_points(
+    first, last = _compute_code_points(
         passages,
         tf.gather_nd(start_tokens, start_index),
         tf.gather_nd(places.first_tokens + places.ends, end_index),
@@ -200,7 +200,7 @@ def _find_valid_starts(
     return is_inside & is_best, tokens
 
 
-def _find_pairs(
+def _list_pairs(
     is_start: tf.Tensor, places: _Places, max_answer_length: int
 ) -> tf.Tensor:
     """Returns (window, start, end) of each possible answer, int64 [S, 3].
@@ -227,7 +227,7 @@ def _find_pairs(
     )
 
 
-def _find_code_points(
+def _compute_code_points(
     passages: Passages,
     first_tokens: tf.Tensor,
     last_tokens: tf.Tensor,

@@ -125,7 +125,7 @@ class FullTokenizer:
                 does not show it, or its tokenizer is not BERT's.
         """
         # Import late, because nothing else here reads or downloads a model.
-        from data.text.casing import find_casing
+        from data.text.casing import decide_casing
         from model_folders.reading.folder_reading import read_preset
         from model_folders.reading.preset import Preset
 
@@ -136,7 +136,7 @@ class FullTokenizer:
             )
         tokenizer = cls(preset.vocab_file, None, special_tokens_in_strings)
         tokenizer.check_vocab()
-        return tokenizer.with_casing(find_casing(tokenizer, None, preset))
+        return tokenizer.with_casing(decide_casing(tokenizer, None, preset))
 
     def with_casing(self, do_lower_case: bool) -> "FullTokenizer":
         """Returns a copy that lower-cases texts, or does not."""

@@ -139,7 +139,7 @@ def _normalize_character(char: str, do_lower_case: bool) -> tuple[int, str]:
         letters = characters.strip_accents(decomposed)
         if any(map(unicodedata.combining, letters)):
             flags |= REORDERED | ODD
-        flags |= _find_case_flag(char)
+        flags |= _case_flag_of(char)
         if ord(char) == CAPITAL_SIGMA:
             flags |= ODD
             letters = char
@@ -152,8 +152,8 @@ def _normalize_character(char: str, do_lower_case: bool) -> tuple[int, str]:
     return flags, letters
 
 
-def _find_case_flag(char: str) -> int:
-    """Finds the character's case properties, which `unicodedata` lacks.
+def _case_flag_of(char: str) -> int:
+    """Returns CASED, CASE_IGNORABLE or 0, which `unicodedata` does not tell.
 
     The function lower-cases a capital sigma after the character. The sigma
     becomes final after a cased letter, even if case-ignorable characters are

@@ -13,7 +13,7 @@ import tensorflow as tf
 from data.arrays import IntArray
 from data.text import ragged
 
-# Maximum number of words that each step of the loop in `_read` begins to read.
+# Maximum number of words that each step of `_find_wordpieces` begins to read.
 _MAX_WORDS_AT_ONCE = 1 << 14
 _MAX_LENGTH = 200  # maximum length of a word. A longer word becomes [UNK].
 
@@ -27,7 +27,7 @@ _FIRST, _FURTHER = 0, 1
 
 
 class _LoopState(NamedTuple):
-    """The words that `WordpieceTrie._read` reads, and the WordPieces so far.
+    """What a step of `WordpieceTrie._find_wordpieces` leaves for the next one.
 
     N = number of words that are being read.
 
@@ -89,7 +89,7 @@ class WordpieceTrie:
         is_too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
         too_long = tf.gather(bounds, ragged.true_indices(is_too_long))
         marked = tf.where(begins, codes + _BEGIN, codes)
-        tokens, ends = self._read(
+        tokens, ends = self._find_wordpieces(
             _replace_at(marked, too_long, _NO_CHARACTER), starts
         )
         # The tokens 4 2 2 0 2 end at 2 3 5 5 8. At its end, each becomes a
@@ -107,7 +107,7 @@ class WordpieceTrie:
         ends = ragged.true_indices(tokens_at > 0)
         return tf.gather(tokens_at, ends) - 1, ends
 
-    def _read(
+    def _find_wordpieces(
         self, codes: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Finds the WordPieces of many words in parallel.
@@ -157,7 +157,7 @@ class WordpieceTrie:
     def _read_characters(
         self, codes: tf.Tensor, state: _LoopState
     ) -> _LoopState:
-        """Reads the next character of each word, a step of the loop in `_read`.
+        """Reads the next character of each word, as a step of the loop.
 
         Returns the state for the next step.
         """
