@@ -1,8 +1,12 @@
 """Cuts texts into words and windows, and chooses the words' tags.
 
 The code consists of TensorFlow operations, so that an exported model runs it
-without Python. It cuts the same windows as sentence_windows.py, and chooses the
-same tags as legal_tags.py.
+without Python. tests/data/ner/test_tagging_graph.py and, of the windows,
+tests/serving/text_tasks/test_text_task_twins.py compare it with Python:
+
+    separate_words     ner_examples.split_words
+    cut_texts          sentence_windows.create_ner_features, for sentences
+    decode_legal_tags  legal_tags.decode_tags, with `legal_tags`
 
 N = number of texts, M = words in the longest text, L = number of tags.
 """

@@ -1,8 +1,9 @@
 """Turns start and end logits into SQuAD's answers with TensorFlow operations.
 
-The graph chooses the same answers as answer_decoding.py, even if several
-candidates have equal scores or a question has no candidate. An exported model
-runs the graph without Python.
+An exported model runs the graph without Python. `SquadDecoder` chooses the same
+answers as `decode_predictions` in answer_decoding.py, even if several
+candidates have equal scores or a question has no candidate, which
+tests/data/squad/test_answer_decoding_graph.py compares.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list.

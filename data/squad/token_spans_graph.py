@@ -1,5 +1,9 @@
 """Finds possible answers to SQuAD's questions with TensorFlow operations.
 
+`find_spans` and `find_null` return what `find_spans` in token_spans.py returns.
+tests/data/squad/test_answer_decoding_graph.py compares the answers that follow
+from it.
+
 The code cuts the texts of spans out of one passage at a time, and copies only
 these texts, not the passage. A text reaches from the first character of its
 first WordPiece to the last character of its last WordPiece. answer_decoding.py

@@ -1,7 +1,11 @@
 """Cuts long texts into windows inside a graph, and packs them as inputs.
 
-The windows are the same as in token_windows.py. N = number of texts, P = number
-of tokens of all texts, W = number of windows of all texts.
+`cut_windows` equals `cut_spans` in token_windows.py, and
+`Windows.max_context_windows` the function of the same name there.
+tests/data/text/test_token_windows_graph.py compares them.
+
+N = number of texts, P = number of tokens of all texts, W = number of windows of
+all texts.
 """
 
 from typing import NamedTuple

@@ -1,5 +1,8 @@
 """Splits words into WordPieces inside a graph of TensorFlow's own operations.
 
+`WordpieceTrie.split` equals `WordpieceTokenizer.tokenize` in wordpiece.py.
+tests/data/text/test_tokenizer_layer.py compares the tokens of both.
+
 C, W and P are totals over all texts: C = number of characters including white
 space, W = number of words, P = number of WordPieces.
 """

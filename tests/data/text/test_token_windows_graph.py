@@ -75,6 +75,15 @@ def test_a_slice_of_windows_is_packed_alone(tokens, letters_layer):
     ]
 
 
+@pytest.mark.parametrize("stride", [1, 2, 3, 4, 9])
+def test_windows_are_those_of_token_windows(stride):
+    tokens = tf.RaggedTensor.from_row_lengths(tf.range(23), [23])
+    windows = cut_windows(tokens, 7, stride)
+    starts, lengths = zip(*token_windows.cut_spans(23, 5, stride), strict=True)
+    assert windows.starts.numpy().tolist() == [*starts]
+    assert windows.lengths.numpy().tolist() == [*lengths]
+
+
 @pytest.mark.parametrize("stride", [1, 2, 3, 4])
 def test_the_most_context_is_that_of_token_windows(stride):
     tokens = tf.RaggedTensor.from_row_lengths(tf.range(23), [23])
