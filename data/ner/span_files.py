@@ -91,7 +91,7 @@ def read_annotated_texts(
             such as B-PER, or most spans begin or end inside words.
     """
     texts = [
-        _read_row(path, guid, row, document_index, set_name)
+        _parse_row(path, guid, row, document_index, set_name)
         for document_index, (guid, row) in enumerate(
             _read_entries(path, encoding), 1
         )
@@ -138,14 +138,14 @@ def _read_entries(
         yield where, parse_json(line, f"{path}, {where}", object)
 
 
-def _read_row(
+def _parse_row(
     path: StrPath,
     guid: str,
     value: object,
     document_index: int,
     set_name: BaseSet,
 ) -> _AnnotatedRow:
-    """Reads the JSON value of a row, document `document_index` of the file."""
+    """Parses the JSON value of a row, document `document_index` of a file."""
     where = f"{path}, {guid}"
     is_test = set_name == "test"
     row = _unpack_row(value)

@@ -210,47 +210,58 @@ class SquadDecoder:
         passages: Passages,
         question_index: tf.Tensor,
     ) -> tuple[Spans, tf.Tensor]:
-        """Returns a question's best spans, and the score of no answer.
-
-        The spans have distinct texts, and the best one is first.
-        """
+        """Returns a question's n-best list, and the score of no answer."""
         spans = find_spans(
             question,
             passages,
             self.options.max_answer_length,
             self.use_char_offsets,
         )
-        spans = spans.gather(order_by_score(spans))
+        null, null_score = find_null(question)
+        nbest = self._with_distinct_texts(
+            spans.gather(order_by_score(spans)),
+            passages.contexts[question_index],
+        )
+        return self._with_null(nbest, null), null_score
+
+    def _with_distinct_texts(self, spans: Spans, context: tf.Tensor) -> Spans:
+        """Returns the first `n_best_size` spans with distinct texts.
+
+        `spans` are sorted, best first, and lack their texts. `context` is their
+        passage, string []. For example, the first three distinct of the texts
+        "a boat", "boat", "a boat", "a" and "the" are those of the first, the
+        second and the fourth span.
+        """
         num_spans = tf.size(spans.texts)
         num_best = self.options.n_best_size
 
-        def with_next_spans(
+        def needs_more(num_read: tf.Tensor, nbest: Spans) -> tf.Tensor:
+            return (num_read < num_spans) & (tf.size(nbest.texts) < num_best)
+
+        def add_next_spans(
             num_read: tf.Tensor, nbest: Spans
         ) -> tuple[tf.Tensor, Spans]:
             following = tf.minimum(num_read + num_best, num_spans)
             next_spans = spans.gather(tf.range(num_read, following))
-            context = passages.contexts[question_index]
             nbest = nbest.concat(
                 with_texts(next_spans, context, self.use_char_offsets)
             )
             firsts = first_of_equals(nbest.texts)[:num_best]
             return following, nbest.gather(firsts)
 
-        # Create few texts at a time, until there are enough distinct ones.
-        null, null_score = find_null(question)
+        # Cut few texts at a time, until there are enough distinct ones.
+        empty = spans.gather(tf.range(0))
         any_length = tf.TensorShape([None])
         _, nbest = tf.while_loop(
-            lambda num_read, nbest: (
-                (num_read < num_spans) & (tf.size(nbest.texts) < num_best)
-            ),
-            with_next_spans,
-            (0, null.gather(tf.range(0))),
+            needs_more,
+            add_next_spans,
+            (0, empty),
             shape_invariants=(
                 tf.TensorShape([]),
-                tf.nest.map_structure(lambda _: any_length, null),
+                tf.nest.map_structure(lambda _: any_length, empty),
             ),
         )
-        return self._with_null(nbest, null), null_score
+        return nbest
 
     def _with_null(self, nbest: Spans, null: Spans) -> Spans:
         """Inserts `null`, the span of "no answer", into the sorted n-best list.

@@ -82,9 +82,9 @@ def create_tables(do_lower_case: bool) -> UnicodeTables:
     for code_point, char in enumerate(map(chr, range(sys.maxunicode + 1))):
         category = unicodedata.category(char)
         is_ideograph = category == "Lo" and entries[code_point] != STARTER
-        if category in ("Cn", "Cs", "Co") or (
-            is_ideograph and not unicodedata.decomposition(char)
-        ):
+        is_unassigned = category in ("Cn", "Cs", "Co")
+        is_plain = is_ideograph and not unicodedata.decomposition(char)
+        if is_unassigned or is_plain:
             continue
         flags, result = _normalize_character(char, do_lower_case)
         value = ord(result) - code_point if len(result) == 1 else 0
