@@ -105,11 +105,11 @@ def decode_legal_tags(
     # which need no search.
     best = tf.argmax(probabilities.flat_values, -1, tf.int32)
     num_words = tf.size(best, probabilities.row_splits.dtype)
-    rows = ragged.row_ids(probabilities.row_splits, num_words)
+    text_indices = ragged.row_ids(probabilities.row_splits, num_words)
     before = best[:-1]
     after = best[1:]
     penalties = tf.where(
-        rows[:-1] == rows[1:],
+        text_indices[:-1] == text_indices[1:],
         tf.gather_nd(transition, tf.stack([before, after], 1)),
         tf.gather(end, before) + tf.gather(start, after),
     )
