@@ -1,4 +1,4 @@
-"""Finds the spans, or the tags, in a row of an annotation tool's file.
+"""Parses a row of an annotation tool's file: its spans, or its tags.
 
 docs/named_entities.md shows the formats of the tools.
 """

@@ -110,7 +110,7 @@ class NerSets(FileSets[NerExample]):
 
     @property
     def key_names(self) -> list[str]:
-        """Whether a sentence or the whole document is kept together."""
+        """What decides which set a sentence is in: its words or document."""
         return ["document" if self.options.document_context else "words"]
 
     def read_examples(self, file: SetFile) -> list[NerExample]:

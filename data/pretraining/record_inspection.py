@@ -1,4 +1,4 @@
-"""Fingerprints files of pretraining records, and finds their lengths.
+"""Fingerprints files of pretraining records, and reads their lengths.
 
 The manifest that create_pretraining_data.py wrote beside the files contains
 their checksums. Files without a manifest are read.

@@ -109,25 +109,27 @@ def create_squad_features(
         if is_training and not example.is_impossible:
             answer = find_answer_tokens(example, passage, tokenizer)
         query_tokens = tokenizer.tokenize(example.question_text)
-        first = ["[CLS]", *query_tokens[: options.max_query_length], "[SEP]"]
-        parts = _cut_passage(len(passage.tokens), len(first), options)
+        query_tokens = query_tokens[: options.max_query_length]
+        tokens_before = ["[CLS]", *query_tokens, "[SEP]"]
+        num_before = len(tokens_before)
+        parts = _cut_passage(len(passage.tokens), num_before, options)
         for doc_span_index, part in enumerate(parts):
             part_tokens = passage.tokens[part.start : part.stop]
-            tokens = [*first, *part_tokens, "[SEP]"]
+            tokens = [*tokens_before, *part_tokens, "[SEP]"]
             start_position = None
             end_position = None
             if is_training:
                 start_position, end_position = _compute_answer_positions(
-                    answer, part, len(first)
+                    answer, part, num_before
                 )
             yield SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
-                **_map_tokens(passage, part, len(first)),
+                **_map_tokens(passage, part, num_before),
                 **tokenizer.create_inputs(
-                    tokens, len(first), options.max_seq_length
+                    tokens, num_before, options.max_seq_length
                 ),
                 start_position=start_position,
                 end_position=end_position,
