@@ -12,7 +12,6 @@ writes files such as OUTPUT-00000-of-00008 and a manifest that lists them. The
 contents of these files do not depend on the number of processes.
 """
 
-import gc
 import time
 
 from command_line import cli, flag_parsing
@@ -39,9 +38,6 @@ def main(parsed: ParsedCommand[PretrainingDataConfig]) -> None:
     if config.is_scalable:
         written = write_records_at_scale(config, input_files, beam_options)
     else:
-        # Turn the garbage collector off until the script ends. It would search
-        # many lists, for reference cycles that do not exist.
-        gc.disable()
         written = write_records_in_order(config, input_files)
     verb = "written to" if written.is_new else "already written to"
     print(

@@ -42,7 +42,7 @@ OF_UVICORN = {
 }
 UVICORN_MODULE = "serving/http/uvicorn_server.py"
 # Private names of the standard library, and public ones that look private.
-OTHERS = {"_actions", "_asdict", "_exit", "_fields", "_make"}
+OTHERS = {"_actions", "_asdict", "_exit", "_fields", "_make", "_replace"}
 PRIVATE = re.compile(
     rf"\b(?:{'|'.join(MODULES)}"
     r"|(?:tensorflow\.python|keras\.src)[\w.]*?\.(\w+) import)\b"

@@ -1,4 +1,4 @@
-"""Finds the spans, or the tags, in a row of an annotation tool's file.
+"""Parses a row of an annotation tool's file: its spans, or its tags.
 
 docs/named_entities.md shows the formats of the tools.
 """
@@ -60,14 +60,14 @@ def without_answers(row: JsonObject) -> JsonObject:
     return {name: row[name] for name in row if name not in _KEYS_OF_ANSWERS}
 
 
-def find_sentence(
+def parse_tagged_sentence(
     row: JsonObject, where: str, *, needs_tags: bool
 ) -> TaggedSentence | None:
     """Returns the words and tags of a row, or None if it has none.
 
     Examples:
         >>> row = {"tokens": ["Ann", "left"], "ner_tags": ["B-PER", "O"]}
-        >>> find_sentence(row, "line 1", needs_tags=True)
+        >>> parse_tagged_sentence(row, "line 1", needs_tags=True)
         TaggedSentence(words=['Ann', 'left'], tags=['B-PER', 'O'], text=None)
 
     Args:
@@ -87,7 +87,7 @@ def find_sentence(
         return None
     word_key, words = named_words
     has_any_span = any(has_spans(row.get(key)) for key in SPAN_NAMES)
-    tags_of_key = _find_tags_of_row(row, words, has_any_span)
+    tags_of_key = _select_tag_lists(row, words, has_any_span)
     if not tags_of_key:
         if needs_tags or text:
             return None
@@ -119,7 +119,7 @@ def _find_words_of_row(
     return None
 
 
-def _find_tags_of_row(
+def _select_tag_lists(
     row: JsonObject, words: Sequence[str], has_any_span: bool
 ) -> dict[str, list[object]]:
     """Returns {key: tags} of a row's lists of tags, as strings or numbers.
@@ -193,7 +193,7 @@ def _check_text_and_spans(
         }
         for read_tags in (tags, to_scheme(tags))
     ]
-    for key in _find_span_keys(row, where):
+    for key in _list_span_keys(row, where):
         spans = row.get(key)
         if key == tag_key or not is_list_of_spans(spans):
             continue
@@ -211,14 +211,14 @@ def _contradiction_error(
     )
 
 
-def find_text_and_spans(
+def parse_annotated_text(
     row: JsonObject, where: str, *, needs_spans: bool
 ) -> AnnotatedText:
     """Returns the text and the spans of a row.
 
     Examples:
         >>> row = {"text": "Ann left", "entities": [[0, 3, "PER"]]}
-        >>> find_text_and_spans(row, "line 1", needs_spans=True)
+        >>> parse_annotated_text(row, "line 1", needs_spans=True)
         AnnotatedText(text='Ann left', spans=[[0, 3, 'PER']])
 
     Args:
@@ -233,7 +233,7 @@ def find_text_and_spans(
     if is_label_studio_task(row):
         row = parse_label_studio_task(row, where)
 
-    keys = _find_span_keys(row, where)
+    keys = _list_span_keys(row, where)
     values = row[keys[0]] if keys else None
     text = row.get("text")
     if "text" in row and text is None:
@@ -254,7 +254,7 @@ def find_text_and_spans(
     return AnnotatedText(text, spans)
 
 
-def _find_span_keys(row: JsonObject, where: str) -> list[str]:
+def _list_span_keys(row: JsonObject, where: str) -> list[str]:
     """Returns the keys of spans in a row, a key that contains spans first.
 
     Tools may write values of other kinds under the other keys. For example,

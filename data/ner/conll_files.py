@@ -5,9 +5,9 @@
                       ,left,VBD,O
 
 On the left is the layout of CoNLL-2003, without names of columns. On the right
-is a table, whose first line names its columns. conll_layouts.py finds the
-layout, conll_sentences.py the sentences. Then this module finds the columns of
-the words and of the tags.
+is a table, whose first line names its columns. conll_layouts.py guesses the
+layout, and conll_sentences.py finds the sentences. Then this module chooses the
+columns of the words and of the tags.
 """
 
 import itertools
@@ -17,11 +17,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from data.io import text_files
-from data.ner.conll_layouts import ConllLayout, find_layout
-from data.ner.conll_sentences import ConllLine, SentenceLines, find_sentences
+from data.ner.conll_layouts import ConllLayout, guess_layout
+from data.ner.conll_sentences import (
+    ConllLine,
+    SentenceLines,
+    SentenceSplitter,
+)
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ConllFileOptions
-from data.ner.tag_names import find_tag_names, is_tag
+from data.ner.tag_names import is_tag, name_tags
 from data.tables import workbooks
 from data.tables.table_layout import (
     DEFAULT_LAYOUT,
@@ -49,9 +53,10 @@ def read_conll_file(
     """
     is_test = options.set_name == "test"
     lines, delimiter = _read_lines(path, table_layout)
-    layout = find_layout(path, lines, delimiter, is_test=is_test)
-    sentences = find_sentences(path, lines, layout, options.tag_column_index)
-    plan = _find_reading_plan(path, sentences, layout, options)
+    layout = guess_layout(path, lines, delimiter, is_test=is_test)
+    splitter = SentenceSplitter(path, layout, options.tag_column_index)
+    sentences = splitter.split(lines)
+    plan = _plan_reading(path, sentences, layout, options)
     for document_index, sentence_lines in sentences:
         pairs = [_read_word(path, line, plan) for line in sentence_lines]
         words = [word for word, _ in pairs]
@@ -101,17 +106,17 @@ class _ReadingPlan(NamedTuple):
     tag_of_cell: Mapping[str, str]
 
 
-def _find_reading_plan(
+def _plan_reading(
     path: str,
     sentences: Sequence[SentenceLines],
     layout: ConllLayout,
     options: ConllFileOptions,
 ) -> _ReadingPlan:
-    """Finds the columns of the words and the tags, and checks their cells."""
+    """Chooses the columns of words and tags, and checks their cells."""
     rows = (line.cells for sentence in sentences for line in sentence.lines)
     columns = [*zip(*rows, strict=True)]
-    tag_column_index = _find_tag_column(columns, layout, options)
-    word_column_index = _find_word_column(tag_column_index, layout, options)
+    tag_column_index = _choose_tag_column(columns, layout, options)
+    word_column_index = _choose_word_column(tag_column_index, layout, options)
     _check_width(path, len(columns), word_column_index, tag_column_index)
     if layout.word_column_index is None and options.word_column_index is None:
         _check_words(path, sentences, word_column_index, len(columns))
@@ -121,12 +126,14 @@ def _find_reading_plan(
     return _ReadingPlan(
         word_column_index=word_column_index,
         tag_column_index=tag_column_index,
-        language=_find_language(columns[word_column_index], len(sentences)),
-        tag_of_cell=_find_tags(path, columns, tag_column_index, options),
+        language=_guess_language(columns[word_column_index], len(sentences)),
+        tag_of_cell=_name_tags_of_column(
+            path, columns, tag_column_index, options
+        ),
     )
 
 
-def _find_tag_column(
+def _choose_tag_column(
     columns: Sequence[Sequence[str]],
     layout: ConllLayout,
     options: ConllFileOptions,
@@ -165,7 +172,7 @@ def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:
     return are_first and len(first) < len(last)
 
 
-def _find_word_column(
+def _choose_word_column(
     tag_column_index: int | None,
     layout: ConllLayout,
     options: ConllFileOptions,
@@ -270,8 +277,8 @@ def _check_nested(
         )
 
 
-def _find_language(words: Sequence[str], num_sentences: int) -> str:
-    """Returns the language that PAN-X writes before each word, such as "en:".
+def _guess_language(words: Sequence[str], num_sentences: int) -> str:
+    """Guesses the language that PAN-X writes before each word, such as "en:".
 
     Returns "" if the words of a file do not begin with a language.
     """
@@ -282,7 +289,7 @@ def _find_language(words: Sequence[str], num_sentences: int) -> str:
     return prefix.group() if is_language else ""
 
 
-def _find_tags(
+def _name_tags_of_column(
     path: str,
     columns: Sequence[Sequence[str]],
     tag_column_index: int | None,
@@ -293,7 +300,7 @@ def _find_tags(
         return {"": "O"}
     counts = Counter(columns[tag_column_index])
     is_train = options.set_name == "train"
-    return find_tag_names(path, counts, options.labels, is_train=is_train)
+    return name_tags(path, counts, options.labels, is_train=is_train)
 
 
 def _read_word(

@@ -1,4 +1,4 @@
-"""Finds how a file of columns is written: its separator and its columns.
+"""Guesses how a file of columns is written: its separator and its columns.
 
 A file is a table if the cells of its first line are usual names of columns,
 such as "Sentence #,Word,POS,Tag". Any other file has no names of columns, as in
@@ -46,14 +46,14 @@ class ConllLayout:
     sentence_column_index: int | None = None
 
 
-def find_layout(
+def guess_layout(
     path: str,
     lines: Sequence[tuple[int, str]],
     delimiter: Delimiter | None,
     *,
     is_test: bool,
 ) -> ConllLayout:
-    """Finds the layout of a file from its first line with words.
+    """Guesses the layout of a file from its first line with words.
 
     Args:
         path: a file of words and tags. The ending of its name tells a CSV file.
@@ -74,7 +74,7 @@ def find_layout(
             )
             if layout:
                 return layout
-    columns_separator = _find_separator(first, is_csv)
+    columns_separator = _guess_separator(first, is_csv)
     return ConllLayout(
         columns_separator, width=len(split_line(first, columns_separator))
     )
@@ -101,12 +101,12 @@ def _layout_of_names(
     Returns None if the cells are no names of columns.
     """
     letters = [usual_names.letters_of(name) for name in names]
-    sentence_column_index = _find_sentence_numbers(letters)
+    sentence_column_index = _find_sentence_column(letters)
     if sentence_column_index is not None:
         # The column contains no words, even if its name is "sentence".
         letters[sentence_column_index] = ""
-    word_column_index = _find_first(usual_names.WORD_NAMES, letters)
-    tag_column_index = _find_first(usual_names.TAG_NAMES, letters)
+    word_column_index = _find_column(usual_names.WORD_NAMES, letters)
+    tag_column_index = _find_column(usual_names.TAG_NAMES, letters)
     # A test set may lack tags. Then a single usual name could be a word, unless
     # the file's ending says that the file is a table.
     has_tags = tag_column_index is not None
@@ -123,7 +123,7 @@ def _layout_of_names(
     )
 
 
-def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
+def _find_sentence_column(letters: Sequence[str]) -> int | None:
     """Returns the first column that numbers sentences, such as sentence_id."""
     pattern = usual_names.SENTENCE_NUMBER
     indices = (
@@ -144,15 +144,15 @@ def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
     return sentence_column_index
 
 
-def _find_first(names: Collection[str], letters: Sequence[str]) -> int | None:
+def _find_column(names: Collection[str], letters: Sequence[str]) -> int | None:
     """Returns the index of the first of `names` that a table has."""
     return next(
         (letters.index(name) for name in names if name in letters), None
     )
 
 
-def _find_separator(first: str, is_csv: bool) -> str | None:
-    """Returns the separator of a file without names, from its first line."""
+def _guess_separator(first: str, is_csv: bool) -> str | None:
+    """Guesses the separator of a file without names from its first line."""
     if "\t" in first.rstrip(_BLANKS):
         return "\t"
     if is_csv:

@@ -1,10 +1,11 @@
 """Splits the lines of a file of columns into sentences.
 
 Empty lines, the rows of a table, or a column show where a sentence ends.
-conll_files.py finds out which columns contain the words and their tags.
+conll_files.py chooses the columns of the words and of their tags.
 """
 
 import ast
+import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -44,141 +45,206 @@ class SentenceLines(NamedTuple):
     lines: list[ConllLine]
 
 
-def find_sentences(
-    path: str,
-    lines: Sequence[tuple[int, str]],
-    layout: ConllLayout,
-    chosen_tag_column_index: int | None,
-) -> list[SentenceLines]:
-    """Splits a file into sentences.
+class _ListColumns(NamedTuple):
+    """The columns of a table in which each row contains a sentence.
 
-    If a row of a table contains a sentence, the row becomes a line for each of
-    the sentence's words.
+    Attributes:
+        words: index of the column with a sentence's words.
+        tags: index of the column with the tags of these words.
+    """
+
+    words: int
+    tags: int
+
+
+@dataclasses.dataclass(frozen=True)
+class SentenceSplitter:
+    """Splits the lines of a file into sentences.
 
     Args:
         path: path of the file, for messages.
-        lines: (number, text) of each line.
         layout: separator and columns of the file.
         chosen_tag_column_index: column of the tags that a flag chose, or None.
-
-    Raises:
-        ValueError: a line is malformed.
     """
-    sentences = [*_read_sentences(path, lines, layout, chosen_tag_column_index)]
-    list_columns = _find_list_columns(
-        sentences, layout, chosen_tag_column_index
-    )
-    if list_columns is not None:
-        return [*_expand_rows(path, sentences, *list_columns)]
-    if layout.sentence_column_index is not None:
-        return [*_split_by_column(sentences, layout.sentence_column_index)]
-    return sentences
 
+    path: str
+    layout: ConllLayout
+    chosen_tag_column_index: int | None
 
-def _read_sentences(
-    path: str,
-    lines: Sequence[tuple[int, str]],
-    layout: ConllLayout,
-    chosen_tag_column_index: int | None,
-) -> Iterator[SentenceLines]:
-    """Yields the lines between empty lines."""
-    document_index = 0
-    sentence: list[ConllLine] = []
-    for line_number, text, cells in _cut_lines(path, lines, layout):
-        # Check all columns, because the first one need not contain the words.
-        is_document = any(cell.startswith(DOCUMENT_MARK) for cell in cells)
-        if is_document or not cells:
-            if sentence:
-                yield SentenceLines(document_index, sentence)
-            sentence = []
-            document_index += is_document
-            continue
-        # Files that were joined repeat the names.
-        if layout.names and cells == layout.names:
-            continue
-        if _is_comment(
-            text,
-            cells,
-            layout,
-            chosen_tag_column_index,
-            begins_sentence=not sentence,
-        ):
-            continue
-        if len(cells) != layout.width:
+    def split(self, lines: Sequence[tuple[int, str]]) -> list[SentenceLines]:
+        """Splits a file, whose lines are (number, text), into sentences.
+
+        If a row of a table contains a sentence, the row becomes a line for each
+        of the sentence's words.
+
+        Raises:
+            ValueError: a line is malformed.
+        """
+        sentences = [*self._split_at_empty_lines(lines)]
+        list_columns = self._find_list_columns(sentences)
+        if list_columns is not None:
+            return [*self._expand_rows(sentences, list_columns)]
+        if self.layout.sentence_column_index is not None:
+            return [
+                *_split_by_column(sentences, self.layout.sentence_column_index)
+            ]
+        return sentences
+
+    def _split_at_empty_lines(
+        self, lines: Sequence[tuple[int, str]]
+    ) -> Iterator[SentenceLines]:
+        """Yields the lines between empty lines, without comments."""
+        document_index = 0
+        sentence: list[ConllLine] = []
+        for line_number, text, cells in self._cut_lines(lines):
+            # Check all columns, because the first one need not contain the
+            # words.
+            is_document = any(cell.startswith(DOCUMENT_MARK) for cell in cells)
+            if is_document or not cells:
+                if sentence:
+                    yield SentenceLines(document_index, sentence)
+                sentence = []
+                document_index += is_document
+                continue
+            # Files that were joined repeat the names.
+            if self.layout.names and cells == self.layout.names:
+                continue
+            if self._is_comment(text, cells, begins_sentence=not sentence):
+                continue
+            self._check_width(line_number, text, cells)
+            sentence.append(ConllLine(line_number, cells))
+
+    def _cut_lines(
+        self, lines: Sequence[tuple[int, str]]
+    ) -> Iterator[tuple[int, str, list[str]]]:
+        """Yields (number, text, cells) of each line, then an empty line."""
+        separator = self.layout.separator
+        if self.layout.names and separator and separator != "\t":
+            yield from self._cut_rows(lines, separator)
+        else:
+            for line_number, text in lines:
+                cells = split_line(text, separator)
+                if self.layout.names and cells:
+                    # `split_line` leaves out empty cells at the end.
+                    cells += [""] * (self.layout.width - len(cells))
+                yield line_number, text, cells
+        yield 0, "", []
+
+    def _cut_rows(
+        self, lines: Sequence[tuple[int, str]], separator: str
+    ) -> Iterator[tuple[int, str, list[str]]]:
+        """Yields (number, text, cells) of each row of a table.
+
+        A quoted cell may contain line breaks.
+        """
+        ended_lines = (f"{text}\n" for _, text in lines)
+        layout = TableLayout(delimiter=DELIMITER_OF_CHARACTER[separator])
+        table = dialects.guess_dialect(
+            self.path, ended_lines, layout, is_tsv=False
+        )
+        rows = csv_rows.parse_rows(table.lines, table.dialect)
+        for line_number, row in rows:
+            if isinstance(row, csv_rows.MalformedRow):
+                raise ValueError(
+                    f"{self.path}, line {line_number}: {row.explain()}"
+                )
+            cells = strip_cells(row)
+            text = separator.join(cells)
+            yield line_number, text, cells if any(cells) else []
+
+    def _is_comment(
+        self, text: str, cells: Sequence[str], *, begins_sentence: bool
+    ) -> bool:
+        """Returns whether a line is a comment, which a table does not have.
+
+        Args:
+            text: the line.
+            cells: its columns, at least one.
+            begins_sentence: whether the line is the first one of a sentence.
+        """
+        if self.layout.names:
+            return False
+        if text.startswith("#") and len(cells) != self.layout.width:
+            return True
+        # A line that starts with "# " or "## " may precede a sentence as a
+        # comment. It may have as many columns as a word's line, but contains no
+        # tag.
+        if not begins_sentence or self.layout.width < 2:
+            return False
+        last = len(cells) - 1
+        tag_column_index = last
+        if self.chosen_tag_column_index is not None:
+            tag_column_index = min(self.chosen_tag_column_index, last)
+        tag = cells[tag_column_index]
+        return bool(re.match("#+( |$)", cells[0])) and not is_tag(tag)
+
+    def _check_width(
+        self, line_number: int, text: str, cells: Sequence[str]
+    ) -> None:
+        """Raises a ValueError if a line lacks columns, or has more of them."""
+        if len(cells) != self.layout.width:
             raise ValueError(
-                f"{path}, line {line_number}: the line has {len(cells)} "
-                f"columns, but the first line has {layout.width}. Received: "
-                f"{text[:80]!r}"
+                f"{self.path}, line {line_number}: the line has {len(cells)} "
+                f"columns, but the first line has {self.layout.width}. "
+                f"Received: {text[:80]!r}"
             )
-        sentence.append(ConllLine(line_number, cells))
 
+    def _find_list_columns(
+        self, sentences: Sequence[SentenceLines]
+    ) -> _ListColumns | None:
+        """Finds the columns of a table in which each row contains a sentence.
 
-def _is_comment(
-    text: str,
-    cells: Sequence[str],
-    layout: ConllLayout,
-    chosen_tag_column_index: int | None,
-    *,
-    begins_sentence: bool,
-) -> bool:
-    """Returns whether a line is a comment, which a table does not have.
+        Returns None if a row contains only a word. The first row decides. If
+        the user chose the column of the tags, a row contains a word.
+        """
+        word_column_index = self.layout.word_column_index
+        tag_column_index = self.layout.tag_column_index
+        if word_column_index is None or tag_column_index is None:
+            return None
+        if self.chosen_tag_column_index is not None or not sentences:
+            return None
+        first_row = sentences[0].lines[0].cells
+        tag_cell = first_row[tag_column_index]
+        num_words = len(first_row[word_column_index].split())
+        num_tags = len(_split_tags(tag_cell))
+        is_tag_for_each_word = num_words > 1 and num_tags == num_words
+        if tag_cell.startswith("[") or is_tag_for_each_word:
+            return _ListColumns(word_column_index, tag_column_index)
+        return None
 
-    Args:
-        text: the line.
-        cells: its columns, at least one.
-        layout: separator and columns of the file.
-        chosen_tag_column_index: column of the tags that a flag chose, or None.
-        begins_sentence: whether the line is the first one of a sentence.
-    """
-    if layout.names:
-        return False
-    if text.startswith("#") and len(cells) != layout.width:
-        return True
-    # A line that starts with "# " or "## " may precede a sentence as a comment.
-    # It may have as many columns as a word's line, but contains no tag.
-    if not begins_sentence or layout.width < 2:
-        return False
-    last = len(cells) - 1
-    tag_column_index = last
-    if chosen_tag_column_index is not None:
-        tag_column_index = min(chosen_tag_column_index, last)
-    tag = cells[tag_column_index]
-    return bool(re.match("#+( |$)", cells[0])) and not is_tag(tag)
+    def _expand_rows(
+        self, sentences: Sequence[SentenceLines], columns: _ListColumns
+    ) -> Iterator[SentenceLines]:
+        """Yields a sentence for each row, whose cells list words and tags."""
+        for document_index, rows in sentences:
+            for row in rows:
+                sentence = self._expand_row(row, columns)
+                if sentence:
+                    yield SentenceLines(document_index, sentence)
 
+    def _expand_row(
+        self, row: ConllLine, columns: _ListColumns
+    ) -> list[ConllLine]:
+        """Returns a line for each word of a row that contains a sentence.
 
-def _cut_lines(
-    path: str, lines: Sequence[tuple[int, str]], layout: ConllLayout
-) -> Iterator[tuple[int, str, list[str]]]:
-    """Yields (number, text, cells) of each line, then an empty line."""
-    separator = layout.separator
-    if layout.names and separator and separator != "\t":
-        yield from _cut_rows(path, lines, separator)
-    else:
-        for line_number, text in lines:
-            cells = split_line(text, separator)
-            if layout.names and cells:
-                # `split_line` leaves out empty cells at the end.
-                cells += [""] * (layout.width - len(cells))
-            yield line_number, text, cells
-    yield 0, "", []
-
-
-def _cut_rows(
-    path: str, lines: Sequence[tuple[int, str]], separator: str
-) -> Iterator[tuple[int, str, list[str]]]:
-    """Yields (number, text, cells) of each row of a table.
-
-    A quoted cell may contain line breaks.
-    """
-    ended_lines = (f"{text}\n" for _, text in lines)
-    layout = TableLayout(delimiter=DELIMITER_OF_CHARACTER[separator])
-    table = dialects.guess_dialect(path, ended_lines, layout, is_tsv=False)
-    rows = csv_rows.parse_rows(table.lines, table.dialect)
-    for line_number, row in rows:
-        if isinstance(row, csv_rows.MalformedRow):
-            raise ValueError(f"{path}, line {line_number}: {row.explain()}")
-        cells = strip_cells(row)
-        yield line_number, separator.join(cells), cells if any(cells) else []
+        Raises a ValueError if the row contains more or fewer tags than words.
+        """
+        word_cell = row.cells[columns.words]
+        words = _split_words(word_cell)
+        tags = _split_tags(row.cells[columns.tags])
+        if len(words) != len(tags):
+            raise ValueError(
+                f"{self.path}, line {row.line_number}: {len(tags)} tags do not "
+                f"fit the words {word_cell[:120]!r}. Write a word and "
+                "its tag per line, or JSON lines with `tokens` and "
+                "`ner_tags`"
+            )
+        sentence = []
+        for word, tag in zip(words, tags, strict=True):
+            cells = [*row.cells]
+            cells[columns.words], cells[columns.tags] = word, tag
+            sentence.append(ConllLine(row.line_number, cells))
+        return sentence
 
 
 def _split_by_column(
@@ -212,32 +278,6 @@ def _split_by_column(
         yield SentenceLines(document_index, part)
 
 
-def _find_list_columns(
-    sentences: Sequence[SentenceLines],
-    layout: ConllLayout,
-    chosen_tag_column_index: int | None,
-) -> tuple[int, int] | None:
-    """Finds the columns of a table in which each row contains a sentence.
-
-    Returns the indices of the column with the sentence's words and of the
-    column with their tags. Returns None if a row contains only a word. The
-    first row decides. If the user chose the column of the tags, a row contains
-    a word.
-    """
-    if layout.word_column_index is None or layout.tag_column_index is None:
-        return None
-    if chosen_tag_column_index is not None or not sentences:
-        return None
-    first_row = sentences[0].lines[0].cells
-    tag_cell = first_row[layout.tag_column_index]
-    num_words = len(first_row[layout.word_column_index].split())
-    num_tags = len(_split_tags(tag_cell))
-    is_tag_for_each_word = num_words > 1 and num_tags == num_words
-    if tag_cell.startswith("[") or is_tag_for_each_word:
-        return layout.word_column_index, layout.tag_column_index
-    return None
-
-
 def _split_tags(cell: str) -> list[str]:
     """Returns the tags of a cell. No tag contains a space, comma or quote.
 
@@ -246,48 +286,6 @@ def _split_tags(cell: str) -> list[str]:
         (['O', 'B-PER'], ['O', 'B-PER'])
     """
     return re.findall(r"[^\s,'\"\[\]]+", cell)
-
-
-def _expand_rows(
-    path: str,
-    sentences: Sequence[SentenceLines],
-    word_column_index: int,
-    tag_column_index: int,
-) -> Iterator[SentenceLines]:
-    """Yields a sentence for each row, whose cells are its words and tags."""
-    for document_index, lines in sentences:
-        for line in lines:
-            sentence = _expand_row(
-                path, line, word_column_index, tag_column_index
-            )
-            if sentence:
-                yield SentenceLines(document_index, sentence)
-
-
-def _expand_row(
-    path: str, line: ConllLine, word_column_index: int, tag_column_index: int
-) -> list[ConllLine]:
-    """Returns a line for each word of a row that contains a sentence.
-
-    Raises a ValueError if the row contains more or fewer tags than words.
-    """
-    line_number, cells = line
-    word_cell = cells[word_column_index]
-    words = _split_words(word_cell)
-    tags = _split_tags(cells[tag_column_index])
-    if len(words) != len(tags):
-        raise ValueError(
-            f"{path}, line {line_number}: {len(tags)} tags do not fit "
-            f"the words {word_cell[:120]!r}. Write a word and "
-            "its tag per line, or JSON lines with `tokens` and "
-            "`ner_tags`"
-        )
-    sentence = []
-    for word, tag in zip(words, tags, strict=True):
-        row = [*cells]
-        row[word_column_index], row[tag_column_index] = word, tag
-        sentence.append(ConllLine(line_number, row))
-    return sentence
 
 
 def _split_words(cell: str) -> list[str]:

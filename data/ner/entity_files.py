@@ -144,7 +144,7 @@ def write_entity_report(
         predicted_tags: the tags of the words of each sentence.
     """
     report = Report(heading)
-    num_without = 0
+    num_without_entity = 0
     for example, tags in zip(examples, predicted_tags, strict=True):
         gold = _entities_of(example.words, example.tags)
         predicted = _entities_of(example.words, tags)
@@ -157,9 +157,9 @@ def write_entity_report(
         report.judged.append(
             _create_judged_prediction(example, outcomes, marks)
         )
-        num_without += not gold
+        num_without_entity += not gold
     if report.judged:
-        share = num_without / len(report.judged)
+        share = num_without_entity / len(report.judged)
         report.baseline = Baseline("no entity", share)
     report.write(output_file)
 

@@ -69,7 +69,7 @@ def parse_span(value: object) -> LabeledSpan | None:
     return LabeledSpan(start, end, label)
 
 
-def read_span(value: object, text: str, where: str) -> LabeledSpan:
+def parse_span_of_text(value: object, text: str, where: str) -> LabeledSpan:
     """Returns a span of a text.
 
     Args:

@@ -110,7 +110,7 @@ class NerSets(FileSets[NerExample]):
 
     @property
     def key_names(self) -> list[str]:
-        """Whether a sentence or the whole document is kept together."""
+        """What decides which set a sentence is in: its words or document."""
         return ["document" if self.options.document_context else "words"]
 
     def read_examples(self, file: SetFile) -> list[NerExample]:
@@ -124,39 +124,28 @@ class NerSets(FileSets[NerExample]):
             ValueError: the file contains no sentence, a line is malformed, or
                 tags are unknown.
         """
-        path = file.path
         labels = file.labels or []
-        examples = self._read_rows(file, labels)
-        if not examples:
-            raise ValueError(f"{path} contains no sentence or annotated text")
-        if self.options.document_context and not examples[-1].document_index:
-            raise ValueError(
-                f"--document_context needs lines -DOCSTART-. {path} has none"
-            )
+        examples = self._read_sentences(file, labels)
+        self._check_sentences(file.path, examples)
         examples = [
-            dataclasses.replace(
-                example,
-                tags=to_scheme(example.tags, labels),
-                row=example.row if file.keeps_rows else None,
-            )
+            dataclasses.replace(example, tags=to_scheme(example.tags, labels))
             for example in examples
         ]
         if file.set_name == "train":
-            tag_names.warn_of_rare_outside(path, _count_column_tags(examples))
+            tag_names.warn_of_rare_outside(
+                file.path, _count_column_tags(examples)
+            )
             if not labels:
                 tag_names.check_types(
-                    path, [example.tags for example in examples]
+                    file.path, [example.tags for example in examples]
                 )
         if labels:
-            _check_tags(path, file.set_name, examples, labels)
-            _warn_of_unknown_tags(path, examples, labels)
-        if file.is_data_file:
-            return examples
-        # The messages above name the place in the file.
-        return [
-            dataclasses.replace(example, guid=f"{file.set_name}-{number}")
-            for number, example in enumerate(examples, start=1)
-        ]
+            _check_known_tags(file, examples, labels)
+            _warn_of_unknown_tags(file.path, examples, labels)
+        # Until here, each `guid` is a place in the file, which messages name.
+        if not file.is_data_file:
+            examples = _with_guids_of_set(file, examples)
+        return examples
 
     def collect_labels(
         self, train: Sequence[NerExample], dev: Sequence[NerExample]
@@ -202,7 +191,7 @@ class NerSets(FileSets[NerExample]):
         }
         return [keys[example.document_index] for example in examples]
 
-    def _read_rows(
+    def _read_sentences(
         self, file: SetFile, labels: Sequence[str]
     ) -> list[NerExample]:
         """Reads a file of spans or of columns, by the ending of its name."""
@@ -224,6 +213,20 @@ class NerSets(FileSets[NerExample]):
         ]
         _check_sentence_ends(file, sentences)
         return sentences
+
+    def _check_sentences(
+        self, path: str, examples: Sequence[NerExample]
+    ) -> None:
+        """Raises a ValueError if a file lacks sentences, or its documents.
+
+        Only --document_context needs more than one document.
+        """
+        if not examples:
+            raise ValueError(f"{path} contains no sentence or annotated text")
+        if self.options.document_context and not examples[-1].document_index:
+            raise ValueError(
+                f"--document_context needs lines -DOCSTART-. {path} has none"
+            )
 
 
 def _check_sentence_ends(
@@ -253,11 +256,8 @@ def _count_column_tags(examples: Sequence[NerExample]) -> Counter[str]:
     )
 
 
-def _check_tags(
-    path: str,
-    set_name: BaseSet,
-    examples: Sequence[NerExample],
-    labels: Sequence[str],
+def _check_known_tags(
+    file: SetFile, examples: Sequence[NerExample], labels: Sequence[str]
 ) -> None:
     """Raises a ValueError if tags of a train set are no labels.
 
@@ -267,14 +267,14 @@ def _check_tags(
     place_of_tag = _find_unknown_tags(examples, labels)
     tags = {tag for example in examples for tag in example.tags}
     are_all_unknown = place_of_tag.keys() >= tags - {"O"}
-    if place_of_tag and (set_name == "train" or are_all_unknown):
-        raise ValueError(_describe_unknown_tag(path, place_of_tag, labels))
+    if place_of_tag and (file.set_name == "train" or are_all_unknown):
+        raise ValueError(_describe_unknown_tag(file.path, place_of_tag, labels))
 
 
 def _warn_of_unknown_tags(
     path: str, examples: Sequence[NerExample], labels: Sequence[str]
 ) -> None:
-    """Warns of tags that are no labels, and that `_check_tags` allows."""
+    """Warns of tags that are no labels, and that `_check_known_tags` allows."""
     if place_of_tag := _find_unknown_tags(examples, labels):
         logging.warning(
             "%s. In the scores, words tagged %s count as errors.",
@@ -301,6 +301,23 @@ def _describe_unknown_tag(
     """Returns a message about the first of the unknown tags."""
     tag, place = next(iter(place_of_tag.items()))
     return f"{path}, {place}: unknown tag {tag!r}. Known are {labels}"
+
+
+def _with_guids_of_set(
+    file: SetFile, examples: Sequence[NerExample]
+) -> list[NerExample]:
+    """Returns copies of a set's examples, whose guids are train-1, train-2, ...
+
+    The copies lack their rows of the file if no output file shows them.
+    """
+    return [
+        dataclasses.replace(
+            example,
+            guid=f"{file.set_name}-{number}",
+            row=example.row if file.keeps_rows else None,
+        )
+        for number, example in enumerate(examples, start=1)
+    ]
 
 
 def _index_of(column_number: int | None) -> int | None:

@@ -89,7 +89,7 @@ def create_ner_features(
                 "[SEP]",
             ]
             words = text.places(start, is_best)
-            id_of_position = _find_label_ids(words, examples, label_ids)
+            id_of_position = _label_ids_of_words(words, examples, label_ids)
             positions = range(max_seq_length)
             yield NerFeatures(
                 tokens=tokens,
@@ -169,7 +169,7 @@ def _cut_text(
         yield (start, length), is_best
 
 
-def _find_label_ids(
+def _label_ids_of_words(
     words: Iterable[WordPlace],
     examples: Sequence[NerExample],
     label_ids: Mapping[str, int],

@@ -20,8 +20,8 @@ from absl import logging
 
 from data.io import compressed_files, text_files
 from data.ner.annotations import (
-    find_sentence,
-    find_text_and_spans,
+    parse_annotated_text,
+    parse_tagged_sentence,
     without_answers,
 )
 from data.ner.ner_examples import NerExample, split_words
@@ -31,7 +31,7 @@ from data.ner.span_tagging import (
     check_units,
     tag_words,
 )
-from data.ner.tag_names import find_tag_names
+from data.ner.tag_names import name_tags
 from data.sets.set_names import BaseSet
 from data.tables import prodigy
 from data.tables.usual_names import SPAN_NAMES, TAG_LIST_NAMES
@@ -91,7 +91,7 @@ def read_annotated_texts(
             such as B-PER, or most spans begin or end inside words.
     """
     texts = [
-        _read_row(path, guid, row, document_index, set_name)
+        _parse_row(path, guid, row, document_index, set_name)
         for document_index, (guid, row) in enumerate(
             _read_entries(path, encoding), 1
         )
@@ -101,7 +101,9 @@ def read_annotated_texts(
         kept = [
             text for text in texts if not (text.is_empty or text.is_unknown)
         ]
-    examples = _name_tags(path, kept, labels, is_train=set_name == "train")
+    examples = _create_examples(
+        path, kept, labels, is_train=set_name == "train"
+    )
     spans = [span for text in texts for span in text.spans]
     check_span_labels(path, {span.label for span in spans})
     check_units([span.fit for span in spans])
@@ -136,26 +138,26 @@ def _read_entries(
         yield where, parse_json(line, f"{path}, {where}", object)
 
 
-def _read_row(
+def _parse_row(
     path: StrPath,
     guid: str,
     value: object,
     document_index: int,
     set_name: BaseSet,
 ) -> _AnnotatedRow:
-    """Reads the JSON value of a row, document `document_index` of the file."""
+    """Parses the JSON value of a row, document `document_index` of a file."""
     where = f"{path}, {guid}"
     is_test = set_name == "test"
     row = _unpack_row(value)
     spans: Sequence[TaggedSpan] = ()
-    sentence = find_sentence(row, where, needs_tags=not is_test)
+    sentence = parse_tagged_sentence(row, where, needs_tags=not is_test)
     if sentence is not None:
         words, tags, text = sentence
         is_unknown = prodigy.is_left_out(row)
         if is_unknown:
             tags = ["O"] * len(words)
     else:
-        text, values = find_text_and_spans(row, where, needs_spans=not is_test)
+        text, values = parse_annotated_text(row, where, needs_spans=not is_test)
         words = split_words(text)
         is_unknown = values is None
         tags, spans = tag_words(text, words, values or [], where)
@@ -187,7 +189,7 @@ def _without_annotations(row: JsonObject) -> JsonObject:
     return {key: row[key] for key in row if key not in annotations}
 
 
-def _name_tags(
+def _create_examples(
     path: StrPath,
     texts: Sequence[_AnnotatedRow],
     labels: Sequence[str],
@@ -203,16 +205,16 @@ def _name_tags(
     )
     if not counts:
         return [text.example for text in texts]
-    names = find_tag_names(path, counts, labels, is_train=is_train)
+    names = name_tags(path, counts, labels, is_train=is_train)
     return [
-        _name_tags_of_example(path, text.example, names)
+        _with_named_tags(path, text.example, names)
         if text.has_tags
         else text.example
         for text in texts
     ]
 
 
-def _name_tags_of_example(
+def _with_named_tags(
     path: StrPath, example: NerExample, names: Mapping[str, str]
 ) -> NerExample:
     """Returns an example whose tags have their names, {tag of the file: name}.

@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from data.ner.labeled_spans import LabeledSpan, read_span
+from data.ner.labeled_spans import LabeledSpan, parse_span_of_text
 from data.ner.ner_examples import find_words
 from data.text.characters import is_cjk
 from files.paths import StrPath
@@ -83,17 +83,21 @@ def tag_words(
     """
     word_spans = find_words(text, words)
     # {span: its value in the file}
-    value_of_span = {read_span(value, text, where): value for value in values}
+    value_of_span = {
+        parse_span_of_text(value, text, where): value for value in values
+    }
     tags = ["O"] * len(word_spans)
     spans = []
     for span in sorted(value_of_span):
         first, after = _find_covered_words(word_spans, span.start, span.end)
-        _check_free(tags[first:after], span, text, where)
+        _check_words_are_free(tags[first:after], span, text, where)
         tags[first:after] = [f"I-{span.label}"] * (after - first)
         tags[first] = f"B-{span.label}"
         complete = text[word_spans[first][0] : word_spans[after - 1][1]]
         spans.append(
-            _fit_span(span, value_of_span[span], complete, text, where)
+            _create_tagged_span(
+                span, value_of_span[span], complete, text, where
+            )
         )
     return tags, spans
 
@@ -112,7 +116,7 @@ def _find_covered_words(
     return first, after
 
 
-def _check_free(
+def _check_words_are_free(
     tags: Sequence[str], span: LabeledSpan, text: str, where: str
 ) -> None:
     """Raises a ValueError if a span's words are none, or are tagged already.
@@ -126,7 +130,7 @@ def _check_free(
         )
 
 
-def _fit_span(
+def _create_tagged_span(
     span: LabeledSpan, value: object, complete: str, text: str, where: str
 ) -> TaggedSpan:
     """Compares a span with the words that it covers.
@@ -141,14 +145,14 @@ def _fit_span(
     is_complete = complete == text[span.start : span.end].strip()
     # The text of the span, if it has one, has confirmed its place.
     is_confirmed = isinstance(value, dict) and "text" in value
-    fit = _find_span_fit(text, span.start, span.end, where)
+    fit = _compare_edges(text, span.start, span.end, where)
     if is_complete or is_confirmed:
         fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
     widened = f"{_describe_span(span, text)} to {complete!r}"
     return TaggedSpan(span.label, fit, widened="" if is_complete else widened)
 
 
-def _find_span_fit(text: str, start: int, end: int, where: str) -> SpanFit:
+def _compare_edges(text: str, start: int, end: int, where: str) -> SpanFit:
     """Returns how a span fits the words of its text.
 
     Args:
@@ -226,11 +230,11 @@ def check_units(spans: Sequence[SpanFit]) -> None:
     Raises:
         ValueError: the spans seem to count another unit.
     """
-    _check_most(spans, min_wrong=2)
-    _check_most([span for span in spans if span.may_move], min_wrong=3)
+    _check_most_fit(spans, min_wrong=2)
+    _check_most_fit([span for span in spans if span.may_move], min_wrong=3)
 
 
-def _check_most(spans: Sequence[SpanFit], min_wrong: int) -> None:
+def _check_most_fit(spans: Sequence[SpanFit], min_wrong: int) -> None:
     """Raises a ValueError if most spans begin or end inside a word.
 
     There must be at least `min_wrong` such spans. At least a quarter of these

@@ -34,7 +34,7 @@ def is_tag(value: str) -> bool:
     return bool(_TAG.fullmatch(value) or _LOWER_TAG.fullmatch(value))
 
 
-def find_tag_names(
+def name_tags(
     path: StrPath,
     counts: Mapping[str, int],
     labels: Sequence[str],
@@ -48,9 +48,9 @@ def find_tag_names(
     numbers, they are positions in `labels`.
 
     Examples:
-        >>> find_tag_names("a.txt", {"b-per": 1, "O": 9}, [], is_train=True)
+        >>> name_tags("a.txt", {"b-per": 1, "O": 9}, [], is_train=True)
         {'b-per': 'B-PER', 'O': 'O'}
-        >>> find_tag_names("a.txt", {"PER": 1, "O": 9}, [], is_train=True)
+        >>> name_tags("a.txt", {"PER": 1, "O": 9}, [], is_train=True)
         {'PER': 'I-PER', 'O': 'O'}
 
     Args:
@@ -65,7 +65,7 @@ def find_tag_names(
             numbers without a name.
     """
     if counts and all(re.fullmatch("[0-9]+", tag) for tag in counts):
-        return _find_names_of_numbers(path, counts, labels)
+        return _name_numbers(path, counts, labels)
     if wrong := [tag for tag in _OUTSIDE if tag in counts]:
         raise ValueError(
             f"{path}: words outside of entities are tagged O, not {wrong[0]}. "
@@ -109,7 +109,7 @@ def _in_capitals(tag: str, labels: Sequence[str]) -> str:
     return typed_tag if keeps_type else tag.upper()
 
 
-def _find_names_of_numbers(
+def _name_numbers(
     path: StrPath, counts: Mapping[str, int], labels: Sequence[str]
 ) -> dict[str, str]:
     """Returns {number: label}."""

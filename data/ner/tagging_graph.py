@@ -1,8 +1,12 @@
 """Cuts texts into words and windows, and chooses the words' tags.
 
 The code consists of TensorFlow operations, so that an exported model runs it
-without Python. It cuts the same windows as sentence_windows.py, and chooses the
-same tags as legal_tags.py.
+without Python. tests/data/ner/test_tagging_graph.py and, of the windows,
+tests/serving/text_tasks/test_text_task_twins.py compare it with Python:
+
+    separate_words     ner_examples.split_words
+    cut_texts          sentence_windows.create_ner_features, for sentences
+    decode_legal_tags  legal_tags.decode_tags, with `legal_tags`
 
 N = number of texts, M = words in the longest text, L = number of tags.
 """
@@ -101,11 +105,11 @@ def decode_legal_tags(
     # which need no search.
     best = tf.argmax(probabilities.flat_values, -1, tf.int32)
     num_words = tf.size(best, probabilities.row_splits.dtype)
-    rows = ragged.row_ids(probabilities.row_splits, num_words)
+    text_indices = ragged.row_ids(probabilities.row_splits, num_words)
     before = best[:-1]
     after = best[1:]
     penalties = tf.where(
-        rows[:-1] == rows[1:],
+        text_indices[:-1] == text_indices[1:],
         tf.gather_nd(transition, tf.stack([before, after], 1)),
         tf.gather(end, before) + tf.gather(start, after),
     )

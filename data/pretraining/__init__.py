@@ -28,7 +28,7 @@ For a corpus of any size:
 
 Training reads the records:
 
-    record_inspection.py: fingerprints their files, and finds their lengths
+    record_inspection.py: fingerprints their files, and reads their lengths
     dynamic_masking.py: masks records of --dynamic_masking, with the same
         probabilities as static_masking.py, and new masks in every epoch
 """

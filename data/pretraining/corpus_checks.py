@@ -25,11 +25,11 @@ _MANY_UNKNOWN_SHARE = 0.02
 _FEW_SENTENCES = 1.5
 
 
-def find_markup(line: str) -> str | None:
+def guess_markup(line: str) -> str | None:
     """Returns the kind of a line that is a tag or JSON, not a sentence.
 
     Examples:
-        >>> find_markup('<doc id="1">'), find_markup('{"text": "It left."}')
+        >>> guess_markup('<doc id="1">'), guess_markup('{"text": "It left."}')
         ('num_doc_tags', 'num_json_lines')
 
     Args:
@@ -47,7 +47,7 @@ def find_markup(line: str) -> str | None:
 
 
 def warn_of_markup(counts: Mapping[str, int]) -> None:
-    """Logs a warning for each kind of line that `find_markup` names.
+    """Logs a warning for each kind of line that `guess_markup` names.
 
     `counts` is {name of a count: number of lines}.
     """

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from data.io import text_files
-from data.pretraining.corpus_checks import find_markup
+from data.pretraining.corpus_checks import guess_markup
 from data.pretraining.corpus_parts import LineRange
 from data.pretraining.instance_encoding import EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
@@ -64,7 +64,7 @@ class DocumentReader:
         counts: numbers of what was read so far: documents, sentences,
             WordPieces, [UNK] and bytes that are not UTF-8, as "num_documents",
             "num_sentences", "num_tokens", "num_unknown" and
-            "num_dropped_bytes", and lines of markup, as `find_markup` names
+            "num_dropped_bytes", and lines of markup, as `guess_markup` names
             them.
     """
 
@@ -111,7 +111,7 @@ class DocumentReader:
             for text, num_dropped_in_line in lines:
                 num_dropped += num_dropped_in_line
                 line = text.strip()
-                if markup := find_markup(line):
+                if markup := guess_markup(line):
                     self.counts[markup] += 1
                 yield line
             self.counts["num_dropped_bytes"] += num_dropped

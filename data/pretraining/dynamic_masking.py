@@ -68,15 +68,17 @@ class DynamicMasking:
         """
         input_ids = features["input_ids"]
         order_draws, kind_draws, word_draws = tf.unstack(draws, axis=1)
-        chosen = self._choose(features, order_draws)
-        replacements = self._replace(input_ids, kind_draws, word_draws)
+        chosen = self._choose_tokens(features, order_draws)
+        replacements = self._compute_replacements(
+            input_ids, kind_draws, word_draws
+        )
         return {
             **features,
             "input_ids": tf.where(chosen, replacements, input_ids),
             **self._select_predictions(chosen, input_ids),
         }
 
-    def _choose(
+    def _choose_tokens(
         self, features: dict[str, tf.Tensor], order_draws: tf.Tensor
     ) -> tf.Tensor:
         """Chooses the WordPieces to predict, bool [B, F].
@@ -122,7 +124,7 @@ class DynamicMasking:
         words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
         return tf.where(can_be_masked, words, -1)
 
-    def _replace(
+    def _compute_replacements(
         self, input_ids: tf.Tensor, kind_draws: tf.Tensor, word_draws: tf.Tensor
     ) -> tf.Tensor:
         """Returns what each WordPiece becomes if it is chosen, int32 [B, F].

@@ -9,10 +9,12 @@ text of an instance:
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
 
+import contextlib
+import gc
 import itertools
 import random
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.corpus_parts import LineRange
@@ -30,6 +32,23 @@ from data.pretraining.static_masking import (
 from terminal import progress
 
 
+@contextlib.contextmanager
+def _without_garbage_collector() -> Iterator[None]:
+    """Turns the garbage collector off, unless the caller has done so.
+
+    The documents of a corpus are millions of lists. The collector would search
+    all of them several times, for reference cycles that they do not contain.
+    """
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
+@_without_garbage_collector()
 def create_training_instances(
     input_files: Sequence[str],
     reader: DocumentReader,

@@ -1,4 +1,4 @@
-"""Fingerprints files of pretraining records, and finds their lengths.
+"""Fingerprints files of pretraining records, and reads their lengths.
 
 The manifest that create_pretraining_data.py wrote beside the files contains
 their checksums. Files without a manifest are read.
@@ -22,7 +22,7 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 _FOOTER_SIZE = 4
 
 
-def find_masking_and_lengths(
+def read_masking_and_lengths(
     files: Sequence[str],
 ) -> tuple[bool, dict[str, int]]:
     """Returns (whether records contain masks, {name of a flag: length}).

@@ -73,7 +73,7 @@ def write_unit(unit: InstanceUnit) -> None:
             options, dynamic_masking=False, dupe_factor=1
         )
     encoder = InstanceEncoder(reader.vocabulary, options)
-    groups = _draw_groups(_read_texts(unit, reader), options)
+    groups = _draw_groups(_read_documents(unit, reader), options)
     with tfrecord_files.RecordWriter(unit.shards) as writer:
         for record in _create_records_of_groups(groups, encoder):
             writer.write(record)
@@ -95,7 +95,7 @@ def _draw_groups(
             yield group, rng
 
 
-def _read_texts(
+def _read_documents(
     unit: InstanceUnit, reader: DocumentReader
 ) -> dict[int | str, Iterator[Document]]:
     """Returns {index of a part: its documents}, whose records a unit writes.

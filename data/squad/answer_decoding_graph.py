@@ -1,8 +1,9 @@
 """Turns start and end logits into SQuAD's answers with TensorFlow operations.
 
-The graph chooses the same answers as answer_decoding.py, even if several
-candidates have equal scores or a question has no candidate. An exported model
-runs the graph without Python.
+An exported model runs the graph without Python. `SquadDecoder` chooses the same
+answers as `decode_predictions` in answer_decoding.py, even if several
+candidates have equal scores or a question has no candidate, which
+tests/data/squad/test_answer_decoding_graph.py compares.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list.
@@ -104,7 +105,7 @@ class SquadDecoder:
         self.options = options
         self.use_char_offsets = use_char_offsets
 
-    def find_best(
+    def select_best_logits(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> BestLogits:
         """Selects the highest logits of each window.
@@ -112,8 +113,8 @@ class SquadDecoder:
         Both arguments are float [W, F]. B is `options.n_best_size`, or F for
         shorter windows.
         """
-        starts = self._select(start_logits)
-        ends = self._select(end_logits)
+        starts = self._select_highest(start_logits)
+        ends = self._select_highest(end_logits)
         return {
             "start_logits": starts.logits,
             "starts": starts.positions,
@@ -123,7 +124,7 @@ class SquadDecoder:
             "null_end_logits": ends.null_logits,
         }
 
-    def _select(self, logits: tf.Tensor) -> _SelectedLogits:
+    def _select_highest(self, logits: tf.Tensor) -> _SelectedLogits:
         logits = tf.convert_to_tensor(logits)
         num_best = tf.minimum(self.options.n_best_size, tf.shape(logits)[1])
         # Store positions as int16, which need half the memory of int32, because
@@ -138,22 +139,22 @@ class SquadDecoder:
         windows: Windows,
         passages: Passages,
         best: BestLogits,
-        rows: tf.Tensor | None = None,
+        question_indices: tf.Tensor | None = None,
     ) -> DecodedAnswers:
         """Returns the answers to N questions.
 
         Args:
             windows: windows of all questions, as `create_windows` returns them.
             passages: the passage of each question.
-            best: result of `find_best` for all windows.
-            rows: int32 [N], indices of the questions to answer. None for all.
+            best: result of `select_best_logits` for all windows.
+            question_indices: int32 [N], the questions to answer. None for all.
         """
-        if rows is None:
-            rows = tf.range(tf.size(passages.contexts))
+        if question_indices is None:
+            question_indices = tf.range(tf.size(passages.contexts))
         # Answer one question at a time, to limit memory.
         answers: tuple[tf.Tensor, NbestLists] = tf.map_fn(
             functools.partial(self._decode_question, windows, passages, best),
-            rows,
+            question_indices,
             fn_output_signature=(
                 tf.TensorSpec([], tf.int32),
                 self._nbest_specs(),
@@ -192,60 +193,75 @@ class SquadDecoder:
         windows: Windows,
         passages: Passages,
         best: BestLogits,
-        row: tf.Tensor,
+        question_index: tf.Tensor,
     ) -> tuple[tf.Tensor, NbestLists]:
-        """Answers the question with the index `row`, by `_choose_answer`."""
-        bounds = tf.cast([row, row + 1], tf.int64)
-        start, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
+        """Answers one question. Returns what `_choose_answer` returns."""
+        bounds = tf.cast([question_index, question_index + 1], tf.int64)
+        start, end = tf.unstack(tf.searchsorted(windows.text_indices, bounds))
         question = QuestionWindows(start, end, windows, best)
-        nbest, null_score = self._find_nbest(question, passages, row)
+        nbest, null_score = self._create_nbest(
+            question, passages, question_index
+        )
         return self._choose_answer(nbest, null_score)
 
-    def _find_nbest(
-        self, question: QuestionWindows, passages: Passages, row: tf.Tensor
+    def _create_nbest(
+        self,
+        question: QuestionWindows,
+        passages: Passages,
+        question_index: tf.Tensor,
     ) -> tuple[Spans, tf.Tensor]:
-        """Returns a question's best spans, and the score of no answer.
-
-        The spans have distinct texts, and the best one is first. `row` is the
-        index of the question's passage.
-        """
+        """Returns a question's n-best list, and the score of no answer."""
         spans = find_spans(
             question,
             passages,
             self.options.max_answer_length,
             self.use_char_offsets,
         )
-        spans = spans.gather(order_by_score(spans))
+        null, null_score = find_null(question)
+        nbest = self._with_distinct_texts(
+            spans.gather(order_by_score(spans)),
+            passages.contexts[question_index],
+        )
+        return self._with_null(nbest, null), null_score
+
+    def _with_distinct_texts(self, spans: Spans, context: tf.Tensor) -> Spans:
+        """Returns the first `n_best_size` spans with distinct texts.
+
+        `spans` are sorted, best first, and lack their texts. `context` is their
+        passage, string []. For example, the first three distinct of the texts
+        "a boat", "boat", "a boat", "a" and "the" are those of the first, the
+        second and the fourth span.
+        """
         num_spans = tf.size(spans.texts)
         num_best = self.options.n_best_size
 
-        def with_next_spans(
+        def needs_more(num_read: tf.Tensor, nbest: Spans) -> tf.Tensor:
+            return (num_read < num_spans) & (tf.size(nbest.texts) < num_best)
+
+        def add_next_spans(
             num_read: tf.Tensor, nbest: Spans
         ) -> tuple[tf.Tensor, Spans]:
             following = tf.minimum(num_read + num_best, num_spans)
             next_spans = spans.gather(tf.range(num_read, following))
-            context = passages.contexts[row]
             nbest = nbest.concat(
                 with_texts(next_spans, context, self.use_char_offsets)
             )
             firsts = first_of_equals(nbest.texts)[:num_best]
             return following, nbest.gather(firsts)
 
-        # Create few texts at a time, until there are enough distinct ones.
-        null, null_score = find_null(question)
+        # Cut few texts at a time, until there are enough distinct ones.
+        empty = spans.gather(tf.range(0))
         any_length = tf.TensorShape([None])
         _, nbest = tf.while_loop(
-            lambda num_read, nbest: (
-                (num_read < num_spans) & (tf.size(nbest.texts) < num_best)
-            ),
-            with_next_spans,
-            (0, null.gather(tf.range(0))),
+            needs_more,
+            add_next_spans,
+            (0, empty),
             shape_invariants=(
                 tf.TensorShape([]),
-                tf.nest.map_structure(lambda _: any_length, null),
+                tf.nest.map_structure(lambda _: any_length, empty),
             ),
         )
-        return self._with_null(nbest, null), null_score
+        return nbest
 
     def _with_null(self, nbest: Spans, null: Spans) -> Spans:
         """Inserts `null`, the span of "no answer", into the sorted n-best list.

@@ -11,7 +11,7 @@ from files.paths import StrPath
 
 
 class _Answer(TypedDict):
-    """A right answer. `text` was read, `answer_start` was not checked."""
+    """A right answer, of which only the type of `text` was checked."""
 
     text: str
     answer_start: NotRequired[object]
@@ -37,7 +37,7 @@ def write_answer_report(
         version_2_with_negative: True if questions may have no answer.
     """
     report = Report(heading)
-    num_without = 0
+    num_without_answer = 0
     for question in file.questions:
         _, qa, where = question
         predicted = predictions.get(read_field(qa, "id", str, where))
@@ -54,9 +54,9 @@ def write_answer_report(
         report.counts["answers", outcome] += 1
         report.counts["answers", "support"] += 1
         report.judged.append(judged)
-        num_without += "" in texts
+        num_without_answer += "" in texts
     if version_2_with_negative and report.judged:
-        share = num_without / len(report.judged)
+        share = num_without_answer / len(report.judged)
         report.baseline = Baseline("no answer", share)
     report.write(output_file)
 

@@ -62,7 +62,7 @@ class PassageTokenizer:
         self._tokenize_word = functools.lru_cache(maxsize=2**17)(
             tokenizer.tokenize
         )
-        self._find_char_spans = functools.lru_cache(maxsize=2**16)(
+        self._char_spans_of = functools.lru_cache(maxsize=2**16)(
             lambda word: tokenize_with_spans(word, tokenizer)[1]
         )
 
@@ -75,7 +75,7 @@ class PassageTokenizer:
             char_spans = [
                 (word.start() + start, word.start() + end)
                 for word in WORD.finditer(example.context)
-                for start, end in self._find_char_spans(word.group())
+                for start, end in self._char_spans_of(word.group())
             ]
         return Passage(
             tokens=[*itertools.chain.from_iterable(words)],
@@ -156,11 +156,11 @@ def find_answer_tokens(
     as in Google's `_improve_answer_span`.
     """
     if passage.char_spans is not None:
-        return _find_by_chars(example, passage.char_spans)
-    return _find_in_words(example, passage, tokenizer)
+        return _find_answer_by_chars(example, passage.char_spans)
+    return _find_answer_in_words(example, passage, tokenizer)
 
 
-def _find_by_chars(
+def _find_answer_by_chars(
     example: SquadExample, char_spans: list[tuple[int, int]]
 ) -> AnswerTokens:
     """Finds all tokens that overlap the answer's characters."""
@@ -171,7 +171,7 @@ def _find_by_chars(
     return AnswerTokens(first, after - 1)
 
 
-def _find_in_words(
+def _find_answer_in_words(
     example: SquadExample, passage: Passage, tokenizer: FullTokenizer
 ) -> AnswerTokens:
     """Finds the answer's WordPieces among those of the words around it.

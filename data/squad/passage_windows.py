@@ -109,25 +109,27 @@ def create_squad_features(
         if is_training and not example.is_impossible:
             answer = find_answer_tokens(example, passage, tokenizer)
         query_tokens = tokenizer.tokenize(example.question_text)
-        first = ["[CLS]", *query_tokens[: options.max_query_length], "[SEP]"]
-        parts = _cut_passage(len(passage.tokens), len(first), options)
+        query_tokens = query_tokens[: options.max_query_length]
+        tokens_before = ["[CLS]", *query_tokens, "[SEP]"]
+        num_before = len(tokens_before)
+        parts = _cut_passage(len(passage.tokens), num_before, options)
         for doc_span_index, part in enumerate(parts):
             part_tokens = passage.tokens[part.start : part.stop]
-            tokens = [*first, *part_tokens, "[SEP]"]
+            tokens = [*tokens_before, *part_tokens, "[SEP]"]
             start_position = None
             end_position = None
             if is_training:
-                start_position, end_position = _find_positions(
-                    answer, part, len(first)
+                start_position, end_position = _compute_answer_positions(
+                    answer, part, num_before
                 )
             yield SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
-                **_map_tokens(passage, part, len(first)),
+                **_map_tokens(passage, part, num_before),
                 **tokenizer.create_inputs(
-                    tokens, len(first), options.max_seq_length
+                    tokens, num_before, options.max_seq_length
                 ),
                 start_position=start_position,
                 end_position=end_position,
@@ -192,7 +194,7 @@ def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:
     return dict(enumerate(values, first))
 
 
-def _find_positions(
+def _compute_answer_positions(
     answer: AnswerTokens | None, part: _PassagePart, num_before: int
 ) -> tuple[int, int]:
     """Returns the positions of an answer's first and last token in a window.
@@ -202,9 +204,11 @@ def _find_positions(
 
     Examples:
         >>> answer = AnswerTokens(first=5, last=6)
-        >>> _find_positions(answer, _PassagePart(4, 10, []), num_before=5)
+        >>> part = _PassagePart(start=4, stop=10, is_max_context=[])
+        >>> _compute_answer_positions(answer, part, num_before=5)
         (6, 7)
-        >>> _find_positions(answer, _PassagePart(0, 6, []), num_before=5)
+        >>> part = _PassagePart(start=0, stop=6, is_max_context=[])
+        >>> _compute_answer_positions(answer, part, num_before=5)
         (0, 0)
     """
     if not answer or answer.first < part.start or answer.last >= part.stop:

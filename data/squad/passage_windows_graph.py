@@ -1,7 +1,8 @@
 """Cuts SQuAD's questions and passages into windows with TensorFlow operations.
 
-The windows are the same as in passage_windows.py, but an exported model creates
-them without Python.
+An exported model runs the graph without Python. `create_windows` cuts the same
+windows as `create_squad_features` in passage_windows.py, which
+tests/data/squad/test_answer_decoding_graph.py compares.
 
 N = questions, each with its passage. W = windows. F = length of a window.
 P, C and D are totals over all passages: P = WordPieces, C = characters after

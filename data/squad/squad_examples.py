@@ -147,7 +147,7 @@ def _with_answer(
         return parsed._replace(
             example=dataclasses.replace(example, is_impossible=True)
         )
-    answer, start = _find_answer(context, qa, where)
+    answer, start = _read_answer(context, qa, where)
     end = start + len(answer) - 1
     return parsed._replace(
         example=dataclasses.replace(
@@ -255,7 +255,7 @@ def _has_answer(example: SquadExample, use_char_offsets: bool) -> bool:
     return " ".join(answer.split()) in " ".join(words)
 
 
-def _find_answer(context: str, qa: JsonObject, where: str) -> tuple[str, int]:
+def _read_answer(context: str, qa: JsonObject, where: str) -> tuple[str, int]:
     """Returns the text of the only answer, and its first character.
 
     Raises a ValueError if there are more or fewer answers, or if the answer has

@@ -107,27 +107,46 @@ def _read_entries(
 
     The id of a row is its line number.
     """
-    file_format = format_of(path)
-    is_json = compressed_files.uncompressed_name(path).endswith(".json")
-    text = ""
-    if is_json or file_format in (None, "text"):
-        with text_files.open_text(path, layout.encoding) as lines:
-            text = lines.read()
-        encodings.check_encoding(text, layout.encoding)
-    if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
-        entries = parse_json(text, path, object)
-        if not isinstance(entries, list):
-            entries = read_field(entries, "data", list, path)
-        for index, entry in enumerate(entries):
-            yield f"{path}: data[{index}]", entry
-        return
-    is_table = file_format != "jsonl"
-    needed = ["question", "context"] if is_table else []
-    for row in tables.read_table(tables.Table(path, layout), needed):
-        if is_table:
-            yield row.where, _entry_of_row(row)
-        else:
+    document = _read_document(path, layout)
+    if document:
+        yield from _list_entries(document, path)
+    elif format_of(path) == "jsonl":
+        for row in tables.read_table(tables.Table(path, layout), []):
             yield row.where, {"id": str(row.row_number)} | row.cells
+    else:
+        needed = ["question", "context"]
+        for row in tables.read_table(tables.Table(path, layout), needed):
+            yield row.where, _entry_of_row(row)
+
+
+def _read_document(path: str, layout: TableLayout) -> str:
+    """Returns the text of a file that is a single JSON value.
+
+    Returns "" for a table and for JSON lines, even if these are in a file named
+    .json, and for an empty file.
+    """
+    is_json = compressed_files.uncompressed_name(path).endswith(".json")
+    if not is_json and format_of(path) not in (None, "text"):
+        return ""
+    with text_files.open_text(path, layout.encoding) as lines:
+        text = lines.read()
+    encodings.check_encoding(text, layout.encoding)
+    first_line = text.lstrip().partition("\n")[0]
+    has_json_lines = is_json and _is_entry(first_line)
+    return "" if has_json_lines else text
+
+
+def _list_entries(document: str, path: str) -> list[tuple[str, JsonObject]]:
+    """Returns (place in the file, entry) of the entries of a JSON value.
+
+    The value is a dict with `data`, or only the list that `data` contains.
+    """
+    entries = parse_json(document, path, object)
+    if not isinstance(entries, list):
+        entries = read_field(entries, "data", list, path)
+    return [
+        (f"{path}: data[{index}]", entry) for index, entry in enumerate(entries)
+    ]
 
 
 def _entry_of_row(row: tables.TableRow) -> JsonObject:

@@ -54,17 +54,17 @@ def answers_of_row(row: Mapping[str, object]) -> JsonObject:
     context = str(row["context"])
     start: object = None
     if "answers" in row:
-        answers = read_cell(row["answers"], context)
+        answers = parse_cell(row["answers"], context)
     elif "answers.text" in row:
-        answers = read_cell(row["answers.text"], context)
+        answers = parse_cell(row["answers.text"], context)
         start = row.get("answers.answer_start")
     else:
         column = find_answer_column(row)
         if column is None:
             return {}
-        answers = read_cell(row[column], context)
+        answers = parse_cell(row[column], context)
         start = row.get("answer_start")
-    listed = list_answers(answers, read_cell(start))
+    listed = list_answers(answers, parse_cell(start))
     is_impossible = not listed
     if row.get("is_impossible") not in (None, ""):
         is_impossible = str(row["is_impossible"]).strip().lower() in _TRUE_CELLS
@@ -147,16 +147,16 @@ def parse_whole_number(value: object) -> object:
     return value
 
 
-def read_cell(value: object, context: str = "") -> object:
+def parse_cell(value: object, context: str = "") -> object:
     """Returns the value that a cell contains in JSON, Python or numpy notation.
 
     A cell that begins with no bracket, or that is a part of `context`, is a
     text. A value that is not a text is returned as it is.
 
     Examples:
-        >>> read_cell("['a' 'b']")
+        >>> parse_cell("['a' 'b']")
         ['a', 'b']
-        >>> read_cell("[1895]", context="The year [1895] was cold.")
+        >>> parse_cell("[1895]", context="The year [1895] was cold.")
         '[1895]'
 
     Raises:

@@ -92,8 +92,8 @@ def find_spans(
         length = len(feature.tokens) if options.trim_padding else None
         start_logits = np.asarray(result.start_logits[:length], np.float64)
         end_logits = np.asarray(result.end_logits[:length], np.float64)
-        starts = _find_highest(start_logits, options.n_best_size)
-        ends = _find_highest(end_logits, options.n_best_size)
+        starts = _select_highest(start_logits, options.n_best_size)
+        ends = _select_highest(end_logits, options.n_best_size)
         spans += _create_spans(feature, starts, ends, options.max_answer_length)
         cls = TokenSpan(
             feature, 0, 0, float(start_logits[0]), float(end_logits[0])
@@ -104,7 +104,7 @@ def find_spans(
     return QuestionSpans(spans, null, null_score)
 
 
-def _find_highest(logits: FloatArray, num_best: int) -> dict[int, float]:
+def _select_highest(logits: FloatArray, num_best: int) -> dict[int, float]:
     """Returns {position: logit} of the highest logits, best first.
 
     Of two equal logits, the earlier one comes first.

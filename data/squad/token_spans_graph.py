@@ -1,5 +1,9 @@
 """Finds possible answers to SQuAD's questions with TensorFlow operations.
 
+`find_spans` and `find_null` return what `find_spans` in token_spans.py returns.
+tests/data/squad/test_answer_decoding_graph.py compares the answers that follow
+from it.
+
 The code cuts the texts of spans out of one passage at a time, and copies only
 these texts, not the passage. A text reaches from the first character of its
 first WordPiece to the last character of its last WordPiece. answer_decoding.py
@@ -7,7 +11,7 @@ tokenizes the words again to find the text, as Google's code does, which almost
 always finds the same text (docs/differences.md).
 
 N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
-also of ends, that `SquadDecoder.find_best` selects from each window.
+also of ends, that `SquadDecoder.select_best_logits` selects from each window.
 """
 
 from typing import NamedTuple, TypedDict
@@ -55,7 +59,7 @@ class Spans(NamedTuple):
 
 
 class BestLogits(TypedDict):
-    """The highest logits of W windows, as `SquadDecoder.find_best` selects.
+    """The highest logits of W windows, by `SquadDecoder.select_best_logits`.
 
     Attributes:
         starts: int16 [W, B], positions in the input of the highest start
@@ -125,9 +129,9 @@ def find_spans(
     best = question.own_best()
     places = _convert_to_places(question.own_windows(), best)
     is_start, start_tokens = _find_valid_starts(question, places)
-    pairs = _find_pairs(is_start, places, max_answer_length)
+    pairs = _list_pairs(is_start, places, max_answer_length)
     start_index, end_index = pairs[:, :2], pairs[:, ::2]
-    first, last = _find_code_points(
+    first, last = _compute_code_points(
         passages,
         tf.gather_nd(start_tokens, start_index),
         tf.gather_nd(places.first_tokens + places.ends, end_index),
@@ -200,7 +204,7 @@ def _find_valid_starts(
     return is_inside & is_best, tokens
 
 
-def _find_pairs(
+def _list_pairs(
     is_start: tf.Tensor, places: _Places, max_answer_length: int
 ) -> tf.Tensor:
     """Returns (window, start, end) of each possible answer, int64 [S, 3].
@@ -227,7 +231,7 @@ def _find_pairs(
     )
 
 
-def _find_code_points(
+def _compute_code_points(
     passages: Passages,
     first_tokens: tf.Tensor,
     last_tokens: tf.Tensor,

@@ -37,10 +37,10 @@ class CasedVocabulary(Protocol):
         """Checks that the file `other` contains the same WordPieces."""
 
 
-def find_casing(
+def decide_casing(
     tokenizer: CasedVocabulary, flag: bool | None, preset: Preset | None = None
 ) -> bool:
-    """Returns whether to lower-case the text, as the user or files state.
+    """Decides whether to lower-case the text, as the user or files state.
 
     A tokenizer.json beside the vocabulary must contain the same words.
 
@@ -62,7 +62,7 @@ def find_casing(
     if os.path.isfile(neighbor):
         tokenizer.check_same_vocab(neighbor)
     source: StrPath = "do_lower_case (--do_lower_case)"
-    for statement in _find_statements(tokenizer, preset):
+    for statement in _list_statements(tokenizer, preset):
         casing = statement.get("do_lower_case")
         if casing is None:
             continue
@@ -80,7 +80,7 @@ def find_casing(
     return flag is not False
 
 
-def _find_statements(
+def _list_statements(
     tokenizer: CasedVocabulary, preset: Preset | None
 ) -> list[StatedCasing]:
     """Returns the casings that files and the name of a release state."""

@@ -1,7 +1,10 @@
 """Packs texts as model inputs inside a graph.
 
-token_windows_graph.py packs windows of long texts with the same functions. N =
-number of texts, F = length of a model input in WordPieces.
+`PackingLayer` equals `join_tokens` and then `pad_input` in token_windows.py,
+which tests/data/text/test_packing_layer.py compares. token_windows_graph.py
+packs windows of long texts with the same functions.
+
+N = number of texts, F = length of a model input in WordPieces.
 """
 
 from collections.abc import Sequence

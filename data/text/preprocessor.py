@@ -19,7 +19,7 @@ from files.paths import StrPath
 from model_folders.reading.folder_reading import read_preset
 
 # Number of texts that a call outside a graph tokenizes at a time.
-_MAX_ROWS_AT_ONCE = 4096
+_MAX_TEXTS_AT_ONCE = 4096
 _INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
 
 
@@ -192,13 +192,13 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
 
     def _pack(self, texts: list[tf.Tensor]) -> dict[str, tf.Tensor]:
         """Packs texts, string [N] each."""
-        if not tf.executing_eagerly() or len(texts[0]) <= _MAX_ROWS_AT_ONCE:
+        if not tf.executing_eagerly() or len(texts[0]) <= _MAX_TEXTS_AT_ONCE:
             return self.packing.call(*texts)
         parts = [
             self.packing.call(
-                *(text[row : row + _MAX_ROWS_AT_ONCE] for text in texts)
+                *(text[start : start + _MAX_TEXTS_AT_ONCE] for text in texts)
             )
-            for row in range(0, len(texts[0]), _MAX_ROWS_AT_ONCE)
+            for start in range(0, len(texts[0]), _MAX_TEXTS_AT_ONCE)
         ]
         return {
             name: tf.concat([part[name] for part in parts], 0)
@@ -272,10 +272,10 @@ def _to_segments(x: object) -> tuple[Any, ...]:
 def _to_tensor(texts: TextsLike) -> tf.Tensor:
     """Returns texts as a string tensor of the shape [N], or [] of a scalar."""
     if not tf.is_tensor(texts):
-        rows = [
+        encoded = [
             text.encode("utf-8", "ignore") for text in text_lists.to_list(texts)
         ]
-        return tf.constant(rows, tf.string, [len(rows)])
+        return tf.constant(encoded, tf.string, [len(encoded)])
     shape = texts.shape
     is_column = shape.rank == 2 and shape[1] == 1
     if texts.dtype != tf.string or not (

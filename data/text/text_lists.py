@@ -8,14 +8,14 @@ class HasToList(Protocol):
     """An array of NumPy, or a column of pandas."""
 
     def tolist(self) -> Any:  # noqa: ANN401  a list, or the value of a scalar
-        """Returns the values as Python's."""
+        """Returns the values as a list of Python's objects."""
 
 
 class HasNumpy(Protocol):
     """A tensor of TensorFlow, which has a value outside of graphs."""
 
     def numpy(self) -> Any:  # noqa: ANN401  an array, or the bytes of a scalar
-        """Returns the value."""
+        """Returns the values as an array, or the bytes of a scalar."""
 
 
 # A text or several: str or UTF-8 as bytes, in a list, an array or a tensor.

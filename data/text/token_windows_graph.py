@@ -1,7 +1,11 @@
 """Cuts long texts into windows inside a graph, and packs them as inputs.
 
-The windows are the same as in token_windows.py. N = number of texts, P = number
-of tokens of all texts, W = number of windows of all texts.
+`cut_windows` equals `cut_spans` in token_windows.py, and
+`Windows.max_context_windows` the function of the same name there.
+tests/data/text/test_token_windows_graph.py compares them.
+
+N = number of texts, P = number of tokens of all texts, W = number of windows of
+all texts.
 """
 
 from typing import NamedTuple
@@ -18,7 +22,7 @@ class Windows(NamedTuple):
     """The windows of all texts, in the order of the texts.
 
     Attributes:
-        rows: int64 [W], index of the text that contains the window.
+        text_indices: int64 [W], index of the text that contains the window.
         starts: int64 [W], index of the window's first token among the P tokens
             of all texts.
         lengths: int64 [W], number of tokens of the window.
@@ -28,7 +32,7 @@ class Windows(NamedTuple):
             only [CLS], the window and [SEP].
     """
 
-    rows: tf.Tensor
+    text_indices: tf.Tensor
     starts: tf.Tensor
     lengths: tf.Tensor
     tokens: tf.RaggedTensor
@@ -38,13 +42,13 @@ class Windows(NamedTuple):
     def first_positions(self) -> tf.Tensor:
         """Position at which the window begins in each input, int64 [W]."""
         if self.query is None:
-            return tf.ones_like(self.rows)
-        return tf.gather(self.query.row_lengths(), self.rows) + 2
+            return tf.ones_like(self.text_indices)
+        return tf.gather(self.query.row_lengths(), self.text_indices) + 2
 
     def slice(self, start: tf.Tensor, end: tf.Tensor) -> "Windows":
         """Returns the windows with the indices `start` to `end` - 1."""
         return self._replace(
-            rows=self.rows[start:end],
+            text_indices=self.text_indices[start:end],
             starts=self.starts[start:end],
             lengths=self.lengths[start:end],
         )
@@ -61,7 +65,7 @@ class Windows(NamedTuple):
         if self.query is None:
             ids = join_parts(tokenizer, [window])
             return pad_ids(ids, ids.row_lengths(), max_seq_length)
-        query = tf.gather(self.query, self.rows)
+        query = tf.gather(self.query, self.text_indices)
         ids = join_parts(tokenizer, [query, window])
         return pad_ids(ids, self.first_positions, max_seq_length)
 
@@ -133,8 +137,8 @@ def cut_windows(
                                         4 5 6
         window of the third                     7 8 9
 
-    `rows` are 1, 1, 1 and 2, `starts` are 0, 2, 4 and 7, and `lengths` are 4,
-    4, 3 and 3.
+    `text_indices` are 1, 1, 1 and 2, `starts` are 0, 2, 4 and 7, and `lengths`
+    are 4, 4, 3 and 3.
 
     Args:
         tokens: ragged int32 [N, None], WordPiece ids of the texts.
@@ -156,12 +160,13 @@ def cut_windows(
     num_windows = 1 + (beyond + strides - 1) // strides
     num_windows = tf.where(num_tokens > 0, num_windows, min_windows)
     window_indices = tf.ragged.range(num_windows)
-    rows = row_ids(
+    text_indices = row_ids(
         window_indices.row_splits, tf.size(window_indices.flat_values)
     )
-    starts = window_indices.flat_values * tf.gather(strides, rows)
+    starts = window_indices.flat_values * tf.gather(strides, text_indices)
     lengths = tf.minimum(
-        tf.gather(num_tokens, rows) - starts, tf.gather(max_tokens, rows)
+        tf.gather(num_tokens, text_indices) - starts,
+        tf.gather(max_tokens, text_indices),
     )
-    starts += tf.gather(tokens.row_starts(), rows)
-    return Windows(rows, starts, lengths, tokens, query)
+    starts += tf.gather(tokens.row_starts(), text_indices)
+    return Windows(text_indices, starts, lengths, tokens, query)

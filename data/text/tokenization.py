@@ -125,7 +125,7 @@ class FullTokenizer:
                 does not show it, or its tokenizer is not BERT's.
         """
         # Import late, because nothing else here reads or downloads a model.
-        from data.text.casing import find_casing
+        from data.text.casing import decide_casing
         from model_folders.reading.folder_reading import read_preset
         from model_folders.reading.preset import Preset
 
@@ -136,7 +136,7 @@ class FullTokenizer:
             )
         tokenizer = cls(preset.vocab_file, None, special_tokens_in_strings)
         tokenizer.check_vocab()
-        return tokenizer.with_casing(find_casing(tokenizer, None, preset))
+        return tokenizer.with_casing(decide_casing(tokenizer, None, preset))
 
     def with_casing(self, do_lower_case: bool) -> "FullTokenizer":
         """Returns a copy that lower-cases texts, or does not."""
@@ -240,16 +240,18 @@ class FullTokenizer:
         seconds = [""] * len(firsts)
         if text_pairs is not None:
             seconds = text_lists.to_list(text_pairs)
-        rows = [
+        joined_texts = [
             join_tokens(self.tokenize(first), self.tokenize(second), max_length)
             for first, second in zip(firsts, seconds, strict=True)
         ]
-        width = max((len(row.tokens) for row in rows), default=0)
+        longest = max(
+            (len(joined.tokens) for joined in joined_texts), default=0
+        )
         inputs = [
-            self.create_inputs(row.tokens, row.first_length, width)
-            for row in rows
+            self.create_inputs(joined.tokens, joined.first_length, longest)
+            for joined in joined_texts
         ]
-        return stack_inputs(inputs, width)
+        return stack_inputs(inputs, longest)
 
     def create_inputs(
         self, tokens: Sequence[str], first_length: int, max_seq_length: int

@@ -1,9 +1,11 @@
 """Tokenizes string tensors inside a TensorFlow graph, as a Keras layer.
 
-For any text, the layer returns the same ids as `FullTokenizer`, so a served
-model tokenizes as in training. BertTokenizer of TensorFlow Text may return
-other ids. The layer consists of TensorFlow's own operations, so its graph runs
-without Python wherever TensorFlow does, including in `saved_model_cli`.
+For any text, the layer returns the same ids as `FullTokenizer` in
+tokenization.py, which tests/data/text/test_tokenizer_layer.py compares. So a
+served model tokenizes as in training. BertTokenizer of TensorFlow Text may
+return other ids. The layer consists of TensorFlow's own operations, so its
+graph runs without Python wherever TensorFlow does, including in
+`saved_model_cli`.
 
 The layer needs less than 100 bytes of memory for each byte of text, even if the
 words are long.

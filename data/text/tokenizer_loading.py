@@ -3,7 +3,7 @@
 import os
 
 from data.text import vocabulary_files
-from data.text.casing import find_casing
+from data.text.casing import decide_casing
 from data.text.tokenization import FullTokenizer
 from model_folders.reading.preset import Preset
 
@@ -52,7 +52,7 @@ def create_tokenizer(
         config_file: path of the configuration, for messages.
 
     Raises:
-        ValueError: the vocabulary does not fit the model, or `find_casing`
+        ValueError: the vocabulary does not fit the model, or `decide_casing`
             raises an error.
         OSError: the vocabulary cannot be read.
     """
@@ -64,7 +64,7 @@ def create_tokenizer(
         vocabulary_files.check_size(
             tokenizer.vocab_file, tokenizer.tokens, vocab_size
         )
-    casing = find_casing(tokenizer, do_lower_case, preset)
+    casing = decide_casing(tokenizer, do_lower_case, preset)
     return tokenizer.with_casing(casing)
 
 

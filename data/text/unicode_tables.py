@@ -82,9 +82,9 @@ def create_tables(do_lower_case: bool) -> UnicodeTables:
     for code_point, char in enumerate(map(chr, range(sys.maxunicode + 1))):
         category = unicodedata.category(char)
         is_ideograph = category == "Lo" and entries[code_point] != STARTER
-        if category in ("Cn", "Cs", "Co") or (
-            is_ideograph and not unicodedata.decomposition(char)
-        ):
+        is_unassigned = category in ("Cn", "Cs", "Co")
+        is_plain = is_ideograph and not unicodedata.decomposition(char)
+        if is_unassigned or is_plain:
             continue
         flags, result = _normalize_character(char, do_lower_case)
         value = ord(result) - code_point if len(result) == 1 else 0
@@ -139,7 +139,7 @@ def _normalize_character(char: str, do_lower_case: bool) -> tuple[int, str]:
         letters = characters.strip_accents(decomposed)
         if any(map(unicodedata.combining, letters)):
             flags |= REORDERED | ODD
-        flags |= _find_case_flag(char)
+        flags |= _case_flag_of(char)
         if ord(char) == CAPITAL_SIGMA:
             flags |= ODD
             letters = char
@@ -152,8 +152,8 @@ def _normalize_character(char: str, do_lower_case: bool) -> tuple[int, str]:
     return flags, letters
 
 
-def _find_case_flag(char: str) -> int:
-    """Finds the character's case properties, which `unicodedata` lacks.
+def _case_flag_of(char: str) -> int:
+    """Returns CASED, CASE_IGNORABLE or 0, which `unicodedata` does not tell.
 
     The function lower-cases a capital sigma after the character. The sigma
     becomes final after a cased letter, even if case-ignorable characters are

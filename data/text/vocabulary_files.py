@@ -158,10 +158,10 @@ def check_same_tokens(
     if os.path.realpath(other) == os.path.realpath(path):
         return
     pairs = zip(read_vocabulary(other).tokens, tokens, strict=False)
-    for row, (theirs, ours) in enumerate(pairs, start=1):
+    for line_number, (theirs, ours) in enumerate(pairs, start=1):
         if theirs != ours and not theirs.startswith("[unused"):
             raise ValueError(
-                f"{path} is not the vocabulary of {source}: line {row} is "
-                f"{ours!r} instead of {theirs!r}. Set vocab_file "
-                f"(--vocab_file) to {other}, or leave it out"
+                f"{path} is not the vocabulary of {source}: line "
+                f"{line_number} is {ours!r} instead of {theirs!r}. Set "
+                f"vocab_file (--vocab_file) to {other}, or leave it out"
             )

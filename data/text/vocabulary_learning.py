@@ -235,13 +235,13 @@ def extend_vocabulary(
         ValueError: the corpus contains no word to add, or `num_new_words` is
             None and the vocabulary contains no [unusedN] entries.
     """
-    unused = [
+    unused_ids = [
         token_id
         for token_id, token in enumerate(vocab)
         if _UNUSED_TOKEN.fullmatch(token)
     ]
     if num_new_words is None:
-        num_new_words = len(unused)
+        num_new_words = len(unused_ids)
     words = _rank_new_words(vocab, counts)[:num_new_words]
     if not words:
         raise ValueError(
@@ -250,9 +250,9 @@ def extend_vocabulary(
             "or it contains no [unusedN] entries (set --num_new_words)"
         )
     extended = list(vocab)
-    for row, word in zip(unused, words, strict=False):
-        extended[row] = word
-    return extended + words[len(unused) :]
+    for token_id, word in zip(unused_ids, words, strict=False):
+        extended[token_id] = word
+    return extended + words[len(unused_ids) :]
 
 
 def _rank_new_words(
@@ -282,13 +282,13 @@ def _rank_new_words(
     )
 
 
-def extension_rows(
+def list_old_ids(
     vocab: Sequence[str], extended: Sequence[str]
 ) -> list[list[int]]:
-    """Maps each token of an extended vocabulary to ids of the old vocabulary.
+    """Lists, for each token of an extended vocabulary, ids of the old one.
 
     Examples:
-        >>> extension_rows(["[unused0]", "tug", "##s"], ["tugs", "tug", "##s"])
+        >>> list_old_ids(["[unused0]", "tug", "##s"], ["tugs", "tug", "##s"])
         [[1, 2], [1], [2]]
 
     Returns:
@@ -302,19 +302,19 @@ def extension_rows(
     """
     tokenizer = WordpieceTokenizer(set(vocab))
     ids = {token: token_id for token_id, token in enumerate(vocab)}
-    rows = []
+    old_ids = []
     pairs = itertools.zip_longest(vocab, extended)
     for token_id, (before, token) in enumerate(pairs):
         may_change = before is None or _UNUSED_TOKEN.fullmatch(before)
         if token == before:
-            rows.append([token_id])
+            old_ids.append([token_id])
         elif may_change and token is not None:
             sub_tokens = tokenizer.tokenize(token)
-            rows.append([ids[sub_token] for sub_token in sub_tokens])
+            old_ids.append([ids[sub_token] for sub_token in sub_tokens])
         else:
             raise ValueError(
                 f"the extended vocabulary replaces {before!r}, the WordPiece "
                 f"with id {token_id}, by {token!r}; only [unusedN] entries may "
                 "change. Use the file that --extend wrote"
             )
-    return rows
+    return old_ids

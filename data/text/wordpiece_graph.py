@@ -1,5 +1,8 @@
 """Splits words into WordPieces inside a graph of TensorFlow's own operations.
 
+`WordpieceTrie.split` equals `WordpieceTokenizer.tokenize` in wordpiece.py.
+tests/data/text/test_tokenizer_layer.py compares the tokens of both.
+
 C, W and P are totals over all texts: C = number of characters including white
 space, W = number of words, P = number of WordPieces.
 """
@@ -10,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from data.arrays import IntArray
 from data.text import ragged
 
-# Maximum number of words that each step of the loop in `_read` begins to read.
+# Maximum number of words that each step of `_find_wordpieces` begins to read.
 _MAX_WORDS_AT_ONCE = 1 << 14
 _MAX_LENGTH = 200  # maximum length of a word. A longer word becomes [UNK].
 
@@ -26,13 +30,14 @@ _FIRST, _FURTHER = 0, 1
 
 
 class _LoopState(NamedTuple):
-    """The words that `WordpieceTrie._read` reads, and the WordPieces so far.
+    """What a step of `WordpieceTrie._find_wordpieces` leaves for the next one.
 
     N = number of words that are being read.
 
     Attributes:
         positions: int32 [N], index of the next character of each word.
-        nodes: int32 [N], node of the WordPiece that each word has begun.
+        nodes: int32 [N], row in the table of the node that each word has
+            reached.
         starts: int32 [number of words that are still to be read], index of the
             first character of each.
         num_steps: number of steps before.
@@ -52,13 +57,9 @@ class _LoopState(NamedTuple):
 class WordpieceTrie:
     """Splits words into the longest WordPieces that match, from the left.
 
-    The characters of the WordPieces form two trees (tries). One table contains
-    both trees, with a row for each node. The child of a node for a code point
-    is in the row (offset of the node) + (code point). If the parent stored in
-    this row is another node, the child does not exist. So a step to a child
-    needs two look-ups and no search. Each row also stores the longest WordPiece
-    on the path to its node (as id + 1, or 0 if there is none), and the number
-    of characters on the path after this WordPiece.
+    The characters of the WordPieces form two trees (tries), which `_TrieTable`
+    contains as a table, so that a step from a node to a child needs two
+    look-ups and no search.
 
     Args:
         vocab: the WordPieces in the order of their ids.
@@ -67,26 +68,7 @@ class WordpieceTrie:
 
     def __init__(self, vocab: Sequence[str], unknown: int) -> None:
         self._unknown = unknown
-        edges, tokens = _create_trees(vocab)
-        offsets, num_rows = _find_offsets(edges)
-        table = np.zeros([4, num_rows], np.int32)
-        self._offsets, self._parents, self._tokens, self._behind = table
-        self._parents[:] = -1
-        rows = [*range(len(edges))]
-        for node, children in enumerate(edges):
-            row = rows[node]
-            # The roots represent "" and "##". Do not split words into "" and
-            # "##", even if the vocabulary contains them.
-            if node > _FURTHER and node in tokens:
-                self._tokens[row] = tokens[node] + 1
-                self._behind[row] = 0
-            self._offsets[row] = offsets[node]
-            for code, child in children.items():
-                below = offsets[node] + code
-                rows[child] = below
-                self._parents[below] = row
-                self._tokens[below] = self._tokens[row]
-                self._behind[below] = self._behind[row] + 1
+        self._table = _create_table(vocab)
 
     def split(
         self, codes: tf.Tensor, begins: tf.Tensor
@@ -110,7 +92,7 @@ class WordpieceTrie:
         is_too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
         too_long = tf.gather(bounds, ragged.true_indices(is_too_long))
         marked = tf.where(begins, codes + _BEGIN, codes)
-        tokens, ends = self._read(
+        tokens, ends = self._find_wordpieces(
             _replace_at(marked, too_long, _NO_CHARACTER), starts
         )
         # The tokens 4 2 2 0 2 end at 2 3 5 5 8. At its end, each becomes a
@@ -128,7 +110,7 @@ class WordpieceTrie:
         ends = ragged.true_indices(tokens_at > 0)
         return tf.gather(tokens_at, ends) - 1, ends
 
-    def _read(
+    def _find_wordpieces(
         self, codes: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Finds the WordPieces of many words in parallel.
@@ -178,38 +160,44 @@ class WordpieceTrie:
     def _read_characters(
         self, codes: tf.Tensor, state: _LoopState
     ) -> _LoopState:
-        """Reads the next character of each word, a step of the loop in `_read`.
+        """Reads the next character of each word, as a step of the loop.
 
         Returns the state for the next step.
         """
-        rows = tf.gather(self._offsets, state.nodes)
-        rows += tf.gather(codes, state.positions)
-        rows = tf.minimum(rows, len(self._parents) - 1)
-        is_read = tf.gather(self._parents, rows) == state.nodes
-        nodes = tf.where(is_read, rows, state.nodes)
+        table = self._table
+        codes_read = tf.gather(codes, state.positions)
+        child_rows = tf.gather(table.offsets, state.nodes) + codes_read
+        child_rows = tf.minimum(child_rows, len(table.parents) - 1)
+        is_read = tf.gather(table.parents, child_rows) == state.nodes
+        nodes = tf.where(is_read, child_rows, state.nodes)
         # A word whose character no WordPiece continues ends a WordPiece.
         ended_positions, read_positions = _split_values(
             state.positions, is_read
         )
         ended_nodes, read_nodes = _split_values(nodes, is_read)
-        token = tf.gather(self._tokens, ended_nodes)
-        end = ended_positions - tf.gather(self._behind, ended_nodes)
-        rest = tf.boolean_mask(
-            end, (token > 0) & (tf.gather(codes, end) < _BEGIN)
-        )
-        more, starts = (
+        tokens = tf.gather(table.tokens, ended_nodes)
+        ends = ended_positions - tf.gather(table.num_after, ended_nodes)
+        # Unless the word also ends there, its next WordPiece begins there.
+        is_inside_word = tf.gather(codes, ends) < _BEGIN
+        continued = tf.boolean_mask(ends, (tokens > 0) & is_inside_word)
+        begun, waiting = (
             state.starts[:_MAX_WORDS_AT_ONCE],
             state.starts[_MAX_WORDS_AT_ONCE:],
         )
         return _LoopState(
-            positions=tf.concat([read_positions + 1, rest, more], 0),
+            positions=tf.concat([read_positions + 1, continued, begun], 0),
             nodes=tf.concat(
-                [read_nodes, tf.ones_like(rest), tf.zeros_like(more)], 0
+                [
+                    read_nodes,
+                    tf.fill(tf.shape(continued), _FURTHER),
+                    tf.fill(tf.shape(begun), _FIRST),
+                ],
+                0,
             ),
-            starts=starts,
+            starts=waiting,
             num_steps=state.num_steps + 1,
-            tokens=state.tokens.write(state.num_steps, token),
-            ends=state.ends.write(state.num_steps, end),
+            tokens=state.tokens.write(state.num_steps, tokens),
+            ends=state.ends.write(state.num_steps, ends),
         )
 
 
@@ -240,28 +228,96 @@ def _replace_at(values: tf.Tensor, indices: tf.Tensor, value: int) -> tf.Tensor:
     )
 
 
+class _TrieTable(NamedTuple):
+    """The trees of WordPieces as a table, with a row for each node.
+
+    The root of the WordPieces that begin a word is in the row _FIRST, and the
+    root of the continuations in the row _FURTHER. The child of a node for a
+    code point is in the row (offset of the node) + (code point). If the parent
+    of this row is another node, the child does not exist.
+
+    For example, the WordPieces u and une, whose ids are 0 and 1. The code
+    points of u, n and e are 117, 110 and 101. All other rows are of no node:
+
+        row        0        1    101   110   117
+        node       ""       ##   une   un    u
+        offsets    -_BEGIN  0    0     0     0
+        parents    -1       -1   110   117   0
+        tokens     0        0    2     1     1
+        num_after  0        0    0     1     0
+
+    Attributes:
+        offsets: int32 [rows], number to add to the code points of the node's
+            children.
+        parents: int32 [rows], row of the node's parent, -1 if there is none.
+        tokens: int32 [rows], the longest WordPiece on the path to the node, as
+            its id + 1. 0 = none.
+        num_after: int32 [rows], number of characters on the path after this
+            WordPiece.
+    """
+
+    offsets: IntArray
+    parents: IntArray
+    tokens: IntArray
+    num_after: IntArray
+
+
+def _create_table(vocab: Sequence[str]) -> _TrieTable:
+    """Returns the table of WordPieces, which are in the order of their ids.
+
+    Examples:
+        >>> table = _create_table(["u", "une"])
+        >>> table.parents[[101, 110, 117]].tolist()
+        [110, 117, 0]
+        >>> table.tokens[[101, 110, 117]].tolist()
+        [2, 1, 1]
+    """
+    edges, token_of_node = _create_trees(vocab)
+    offsets, num_rows = _choose_offsets(edges)
+    table = _TrieTable(*np.zeros([4, num_rows], np.int32))
+    table.parents[:] = -1
+    row_of_node = {_FIRST: _FIRST, _FURTHER: _FURTHER}
+    # A parent is before its children in `edges`.
+    for node, children in enumerate(edges):
+        row = row_of_node[node]
+        table.offsets[row] = offsets[node]
+        # The roots represent "" and "##". Do not split words into "" and "##",
+        # even if the vocabulary contains them.
+        if node > _FURTHER and node in token_of_node:
+            table.tokens[row] = token_of_node[node] + 1
+            table.num_after[row] = 0
+        for code, child in children.items():
+            child_row = offsets[node] + code
+            row_of_node[child] = child_row
+            table.parents[child_row] = row
+            # These are right if the child itself is no WordPiece.
+            table.tokens[child_row] = table.tokens[row]
+            table.num_after[child_row] = table.num_after[row] + 1
+    return table
+
+
 def _create_trees(
     vocab: Sequence[str],
 ) -> tuple[list[dict[int, int]], dict[int, int]]:
     """Returns the trees of WordPieces.
 
     Returns:
-        (edges, tokens). `edges` are {code point: index of the child} of each
-        node. `tokens` are {index of a node: id of the WordPiece that ends
-        there}. The nodes _FIRST and _FURTHER are the roots.
+        (edges, token_of_node). `edges` are {code point: index of the child} of
+        each node. `token_of_node` is {index of a node: id of the WordPiece that
+        ends there}. The nodes _FIRST and _FURTHER are the roots.
 
     Examples:
         The node 2 is "u", 3 is "un", and 4 is "##a". The code points of u, n
         and a are 117, 110 and 97:
 
-        >>> edges, tokens = _create_trees(["un", "##a", "u"])
+        >>> edges, token_of_node = _create_trees(["un", "##a", "u"])
         >>> edges == [{_BEGIN + 117: 2}, {97: 4}, {110: 3}, {}, {}]
         True
-        >>> tokens
+        >>> token_of_node
         {3: 0, 4: 1, 2: 2}
     """
     edges: list[dict[int, int]] = [{}, {}]
-    tokens = {}
+    token_of_node = {}
     for index, token in enumerate(vocab):
         node = _FURTHER if token.startswith("##") else _FIRST
         for char in token.removeprefix("##"):
@@ -274,12 +330,12 @@ def _create_trees(
             node = edges[node][code]
         # If the vocabulary repeats a WordPiece, use its last id, as in Google's
         # code.
-        tokens[node] = index
-    return edges, tokens
+        token_of_node[node] = index
+    return edges, token_of_node
 
 
-def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
-    """Finds an offset for each node, so that all children are in distinct rows.
+def _choose_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
+    """Gives each node an offset, so that all children are in distinct rows.
 
     The row of a child is the offset of its parent plus the code point. `edges`
     is {code point: child} of each node. The two roots come first. Returns
@@ -289,7 +345,7 @@ def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
     Examples:
         The children of the nodes 0, 1 and 2 are in the rows 5 and 7, 6, and 8:
 
-        >>> _find_offsets([{5: 2, 7: 3}, {5: 4}, {6: 5}, {}, {}, {}])
+        >>> _choose_offsets([{5: 2, 7: 3}, {5: 4}, {6: 5}, {}, {}, {}])
         ([0, 1, 2, 0, 0, 0], 10)
     """
     offsets = [0] * len(edges)

@@ -136,7 +136,7 @@ def extend_tokenizer(
         extended_vocab_file, tokenizer.do_lower_case
     )
     extended.check_vocab()
-    old_ids = vocabulary_learning.extension_rows(
+    old_ids = vocabulary_learning.list_old_ids(
         tokenizer.tokens, extended.tokens
     )
     return extended, old_ids

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from absl import logging
 
 from data.io import text_files
-from data.pretraining.corpus_checks import find_markup, warn_of_markup
+from data.pretraining.corpus_checks import guess_markup, warn_of_markup
 from data.text import tokenization, vocabulary_learning
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
@@ -64,7 +64,7 @@ def count_words_of_files(
         for path in input_files:
             for line, num_dropped in text_files.read_lossy_lines(path):
                 dropped[path] += num_dropped
-                if name := find_markup(line.strip()):
+                if name := guess_markup(line.strip()):
                     markup[name] += 1
                 yield line
 

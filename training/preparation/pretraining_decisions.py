@@ -4,7 +4,7 @@ This module imports no TensorFlow.
 """
 
 from data.io.text_files import expand_patterns
-from data.pretraining.record_inspection import find_masking_and_lengths
+from data.pretraining.record_inspection import read_masking_and_lengths
 from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
 
@@ -30,7 +30,7 @@ def decide_by_records(
         if not (pattern := getattr(options, flag)):
             continue
         files = expand_patterns(pattern, flag)
-        is_masked, lengths = find_masking_and_lengths(files)
+        is_masked, lengths = read_masking_and_lengths(files)
         for name, length in lengths.items():
             value = values.setdefault(name, length)
             # Training masks records without masks, by as many WordPieces as

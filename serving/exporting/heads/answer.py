@@ -148,7 +148,7 @@ class _QuestionAnswerer:
         )
         best = batching_graph.call_in_batches(
             functools.partial(self._find_best_logits, windows),
-            tf.size(windows.rows),
+            tf.size(windows.text_indices),
             self._batch_size,
         )
         # Join the outputs of many questions at a time, because many small
@@ -174,10 +174,12 @@ class _QuestionAnswerer:
             self._tokenizer, self._window_options.max_seq_length
         )
         if not self._decoder.options.trim_padding:
-            return self._decoder.find_best(**self.predict(features))
+            return self._decoder.select_best_logits(**self.predict(features))
         trimmed = self.predict(trim_padding(features, 1))
         is_padding = features["input_mask"] == 0
-        return self._decoder.find_best(**_without_padding(trimmed, is_padding))
+        return self._decoder.select_best_logits(
+            **_without_padding(trimmed, is_padding)
+        )
 
     def _decode_questions(
         self,

@@ -219,12 +219,12 @@ class _WindowPredictor:
         )
         outputs = batching_graph.call_in_batches(
             functools.partial(self._predict_rows, windows),
-            tf.size(windows.rows),
+            tf.size(windows.text_indices),
             self._batch_size,
         )
         ((name, values),) = outputs.items()
         pooled = tf.math.unsorted_segment_mean(
-            values, windows.rows, tf.shape(text)[0]
+            values, windows.text_indices, tf.shape(text)[0]
         )
         if name == "logits":
             return compute_outputs(pooled, self._output_mode)

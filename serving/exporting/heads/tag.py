@@ -111,7 +111,7 @@ class _WordTagger:
         )
         outputs = batching_graph.call_in_batches(
             functools.partial(self._predict_words, windows, places),
-            tf.size(windows.rows),
+            tf.size(windows.text_indices),
             self._options.predict_batch_size,
         )
         probabilities = outputs["probabilities"]

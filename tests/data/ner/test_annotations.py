@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from data.ner import entity_files, span_files
-from data.ner.annotations import find_sentence, find_text_and_spans
+from data.ner.annotations import parse_annotated_text, parse_tagged_sentence
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
 from data.sets.data_file_options import DataFileOptions
@@ -52,27 +52,28 @@ def test_words_of_a_test_set_need_no_tags(tmp_path):
 
 
 def test_words_without_tags_are_not_a_tagged_sentence():
-    assert find_sentence({"tokens": WORDS}, "line 1", needs_tags=True) is None
+    row = {"tokens": WORDS}
+    assert parse_tagged_sentence(row, "line 1", needs_tags=True) is None
 
 
 def test_a_text_is_not_a_tagged_sentence():
     row = {"text": TEXT, "tokens": []}
-    assert find_sentence(row, "line 1", needs_tags=False) is None
+    assert parse_tagged_sentence(row, "line 1", needs_tags=False) is None
 
 
 def test_a_row_without_a_text_is_an_error_that_lists_its_keys():
     with pytest.raises(ValueError, match="line 1: found the keys a, b"):
-        find_text_and_spans({"a": 1, "b": 2}, "line 1", needs_spans=True)
+        parse_annotated_text({"a": 1, "b": 2}, "line 1", needs_spans=True)
 
 
 def test_a_row_that_is_not_an_object_is_an_error():
     with pytest.raises(ValueError, match="line 1: found the keys of no object"):
-        find_text_and_spans({}, "line 1", needs_spans=True)
+        parse_annotated_text({}, "line 1", needs_spans=True)
 
 
 def test_a_text_of_a_test_set_needs_no_spans():
     row = {"text": TEXT}
-    annotated = find_text_and_spans(row, "line 1", needs_spans=False)
+    annotated = parse_annotated_text(row, "line 1", needs_spans=False)
     assert annotated == (TEXT, None)
 
 

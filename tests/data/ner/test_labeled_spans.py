@@ -7,7 +7,7 @@ from data.ner.labeled_spans import (
     has_spans,
     is_list_of_spans,
     parse_span,
-    read_span,
+    parse_span_of_text,
 )
 
 TEXT = "Anna left Oslo."
@@ -59,7 +59,7 @@ def test_an_empty_list_is_a_list_of_spans():
 
 def test_a_span_may_repeat_its_text():
     value = {"start": 0, "end": 4, "label": "PER", "text": "Anna"}
-    assert read_span(value, TEXT, "line 1") == ANNA
+    assert parse_span_of_text(value, TEXT, "line 1") == ANNA
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_a_span_may_repeat_its_text():
 )
 def test_a_span_that_does_not_fit_the_text_is_an_error(value):
     with pytest.raises(ValueError, match=r"line 1: the span .* does not fit"):
-        read_span(value, TEXT, "line 1")
+        parse_span_of_text(value, TEXT, "line 1")

@@ -19,23 +19,23 @@ def test_numbers_are_named_by_labels(tmp_path):
 def test_a_number_that_no_label_names_is_an_error():
     counts = {"1": 1, "2": 1, "0": 3}
     with pytest.raises(ValueError, match="tag 2 has no name"):
-        tag_names.find_tag_names("a.txt", counts, ["O", "B-X"], is_train=True)
+        tag_names.name_tags("a.txt", counts, ["O", "B-X"], is_train=True)
 
 
 def test_numbers_ask_for_the_labels():
     with pytest.raises(ValueError, match="--labels=O,B-PER,I-PER"):
-        tag_names.find_tag_names("a.txt", {"1": 1, "0": 3}, [], is_train=True)
+        tag_names.name_tags("a.txt", {"1": 1, "0": 3}, [], is_train=True)
 
 
 def test_types_without_prefixes_are_inside_of_entities():
     counts = {"PER": 1, "O": 9}
-    names = tag_names.find_tag_names("a.txt", counts, [], is_train=True)
+    names = tag_names.name_tags("a.txt", counts, [], is_train=True)
     assert names == {"PER": "I-PER", "O": "O"}
 
 
 def test_values_that_are_not_tags_have_no_name():
     counts = {"B-PER": 1, "NN": 2, "O": 9}
-    names = tag_names.find_tag_names("a.txt", counts, [], is_train=True)
+    names = tag_names.name_tags("a.txt", counts, [], is_train=True)
     assert names == {"B-PER": "B-PER", "O": "O"}
 
 

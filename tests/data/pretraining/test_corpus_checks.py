@@ -49,12 +49,12 @@ USUAL = {
 
 @pytest.mark.parametrize("line", ["</doc>", '<doc id="1">', '{"text": "a"}'])
 def test_tags_and_objects_are_not_sentences(line):
-    assert corpus_checks.find_markup(line)
+    assert corpus_checks.guess_markup(line)
 
 
 @pytest.mark.parametrize("line", ["", "<b>Harbor</b>", "{curly}", "The <doc>"])
 def test_other_lines_with_marks_may_be_sentences(line):
-    assert corpus_checks.find_markup(line) is None
+    assert corpus_checks.guess_markup(line) is None
 
 
 def test_a_usual_corpus_is_counted_without_a_warning(caplog):

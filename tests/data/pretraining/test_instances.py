@@ -6,6 +6,7 @@ Google's.
 """
 
 import collections
+import gc
 import random
 
 import pytest
@@ -70,6 +71,12 @@ def test_a_document_continues_in_the_next_file(vocab_file):
 def test_files_without_text_are_refused(vocab_file):
     with pytest.raises(ValueError, match="no text"):
         create_records(vocab_file, ["\n\n"])
+
+
+def test_the_garbage_collector_is_on_after_an_error(vocab_file):
+    with pytest.raises(ValueError, match="no text"):
+        create_records(vocab_file, [""])
+    assert gc.isenabled()
 
 
 def create_unmasked(documents, rng):

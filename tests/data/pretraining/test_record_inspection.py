@@ -110,24 +110,24 @@ def test_empty_shards_are_files_too(shard_files, tmp_path):
         ["empty", 0, "00000000", "", ""]
     ]
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 2}
-    assert record_inspection.find_masking_and_lengths([path, *shard_files]) == (
+    assert record_inspection.read_masking_and_lengths([path, *shard_files]) == (
         True,
         lengths,
     )
-    assert record_inspection.find_masking_and_lengths([path]) == (False, {})
+    assert record_inspection.read_masking_and_lengths([path]) == (False, {})
 
 
 def test_lengths_of_records_without_masks_are_in_the_manifest(shard_files):
     with tfrecord_files.RecordWriter([shard_files[0]]) as writer:
         writer.write(tf_examples.encode_example({"input_ids": [7] * 8}))
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 3}
-    assert record_inspection.find_masking_and_lengths(shard_files) == (
+    assert record_inspection.read_masking_and_lengths(shard_files) == (
         False,
         lengths,
     )
     os.remove(f"{os.path.dirname(shard_files[0])}/made.manifest.json")
     lengths = {"max_seq_length": 8}
-    assert record_inspection.find_masking_and_lengths(shard_files) == (
+    assert record_inspection.read_masking_and_lengths(shard_files) == (
         False,
         lengths,
     )

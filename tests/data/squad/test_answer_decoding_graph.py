@@ -78,7 +78,9 @@ def test_answers_equal_those_of_googles_code(case):
     examples, _, recorded = load_case(case, "predict_file", False)
     windows_and_passages = windows_of_case(case, examples)
     decoder = answer_decoding_graph.SquadDecoder(decoding_options(case))
-    best = decoder.find_best(recorded["start_logits"], recorded["end_logits"])
+    best = decoder.select_best_logits(
+        recorded["start_logits"], recorded["end_logits"]
+    )
     outputs = tf.function(decoder)(*windows_and_passages, best)
 
     def recorded_as(name):
@@ -184,7 +186,7 @@ def answer_in_a_graph(examples, windows, logits, options, tokenizer):
         parts, passages = passage_windows_graph.create_windows(
             tokenizer.layer, windows, questions, contexts
         )
-        best = decoder.find_best(*logits)
+        best = decoder.select_best_logits(*logits)
         packed = parts.pack(tokenizer.layer, windows.max_seq_length)
         return packed, decoder(parts, passages, best)
 
@@ -308,7 +310,7 @@ def test_bytes_are_those_of_the_passage_as_given():
     first_positions = windows.first_positions
     last_positions = first_positions + windows.lengths - 1
     logits = tf.one_hot(first_positions, 32), tf.one_hot(last_positions, 32)
-    best = decoder.find_best(*logits)
+    best = decoder.select_best_logits(*logits)
     outputs = decoder(windows, passages, best)
     assert outputs["answer"].numpy().tolist() == [b"the light"]
     cut = context[int(outputs["start_byte"][0]) : int(outputs["end_byte"][0])]
@@ -322,7 +324,7 @@ def test_logits_that_are_not_numbers_answer_nothing():
     windows_and_passages = cut_passages("the light", "the light")
     logits = tf.constant([[np.nan] * 32, [0.0] * 32])
     outputs = tf.function(decoder)(
-        *windows_and_passages, decoder.find_best(logits, logits)
+        *windows_and_passages, decoder.select_best_logits(logits, logits)
     )
     assert outputs["answer"][0] == b""
     assert np.isnan(outputs["null_odds"][0])

@@ -25,7 +25,9 @@ def test_windows_equal_those_of_googles_code(case):
     for name in ("input_ids", "input_mask", "segment_ids"):
         assert features[name].dtype == tf.int32
         np.testing.assert_array_equal(features[name], recorded[name])
-    np.testing.assert_array_equal(windows.rows, recorded["example_index"])
+    np.testing.assert_array_equal(
+        windows.text_indices, recorded["example_index"]
+    )
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -126,7 +126,7 @@ def test_an_answer_with_brackets_of_the_passage_is_a_text(tmp_path):
 
 def test_a_cell_that_is_a_part_of_the_passage_is_a_text():
     context = "The year [1895] was cold."
-    assert table_answers.read_cell("[1895]", context) == "[1895]"
+    assert table_answers.parse_cell("[1895]", context) == "[1895]"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def question_about(passage, starts, ends, max_seq_length=32):
         tf.constant(["?"]),
         tf.constant([passage]),
     )
-    num_windows = windows.rows.shape[0]
+    num_windows = windows.text_indices.shape[0]
 
     def repeat(values, dtype):
         return tf.constant([[*values]] * num_windows, dtype)

@@ -148,7 +148,7 @@ def test_a_value_that_is_not_a_tokenizer_is_refused(tokenizer):
 def test_many_texts_are_tokenized_in_parts(preprocessor, monkeypatch):
     texts = random_strings(50, seed=9)
     whole = preprocessor((texts, texts[::-1]))
-    monkeypatch.setattr("data.text.preprocessor._MAX_ROWS_AT_ONCE", 8)
+    monkeypatch.setattr("data.text.preprocessor._MAX_TEXTS_AT_ONCE", 8)
     assert_same(preprocessor((texts, texts[::-1])), whole)
 
 

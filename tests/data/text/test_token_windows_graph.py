@@ -18,14 +18,14 @@ def tokens():
 
 def test_windows_cover_each_text(tokens):
     windows = cut_windows(tokens, max_seq_length=6, stride=2)
-    assert windows.rows.numpy().tolist() == [1, 1, 1, 2]
+    assert windows.text_indices.numpy().tolist() == [1, 1, 1, 2]
     assert windows.starts.numpy().tolist() == [0, 2, 4, 7]
     assert windows.lengths.numpy().tolist() == [4, 4, 3, 3]
 
 
 def test_an_empty_text_may_have_a_window(tokens):
     windows = cut_windows(tokens, 6, 2, min_windows=1)
-    assert windows.rows.numpy().tolist() == [0, 1, 1, 1, 2]
+    assert windows.text_indices.numpy().tolist() == [0, 1, 1, 1, 2]
     assert windows.lengths.numpy().tolist() == [0, 4, 4, 3, 3]
 
 
@@ -73,6 +73,15 @@ def test_a_slice_of_windows_is_packed_alone(tokens, letters_layer):
         [2, 14, 15, 16, 3, 0],
         [2, 17, 18, 19, 3, 0],
     ]
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4, 9])
+def test_windows_are_those_of_token_windows(stride):
+    tokens = tf.RaggedTensor.from_row_lengths(tf.range(23), [23])
+    windows = cut_windows(tokens, 7, stride)
+    starts, lengths = zip(*token_windows.cut_spans(23, 5, stride), strict=True)
+    assert windows.starts.numpy().tolist() == [*starts]
+    assert windows.lengths.numpy().tolist() == [*lengths]
 
 
 @pytest.mark.parametrize("stride", [1, 2, 3, 4])

@@ -60,16 +60,16 @@ def test_count_corpus_tokens_counts_those_of_all_words(
     assert num_tokens == sum(num_tokens_of_words)
 
 
-def test_extension_rows_list_the_rows_that_each_row_starts_from():
+def test_old_ids_are_those_that_each_embedding_starts_from():
     counts = {"seaweed": 5, "wea": 9, "zzz": 4}
     extended = vocabulary_learning.extend_vocabulary(VOCAB, counts, 3)
-    rows = vocabulary_learning.extension_rows(VOCAB, extended)
+    old_ids = vocabulary_learning.list_old_ids(VOCAB, extended)
     ids = {token: number for number, token in enumerate(VOCAB)}
     seaweed = [ids[piece] for piece in ("sea", "##w", "##e", "##e", "##d")]
-    assert rows[1] == seaweed
-    assert rows[2] == [ids["w"], ids["##ea"]]
-    assert rows[-1] == [ids["[UNK]"]]
-    assert rows[3 : len(VOCAB)] == [[i] for i in range(3, len(VOCAB))]
+    assert old_ids[1] == seaweed
+    assert old_ids[2] == [ids["w"], ids["##ea"]]
+    assert old_ids[-1] == [ids["[UNK]"]]
+    assert old_ids[3 : len(VOCAB)] == [[i] for i in range(3, len(VOCAB))]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,6 @@ def test_extension_rows_list_the_rows_that_each_row_starts_from():
         ([VOCAB[0], *VOCAB[2:], "z"], "UNK"),
     ],
 )
-def test_extension_rows_of_another_vocabulary_are_an_error(extended, message):
+def test_old_ids_of_another_vocabulary_are_an_error(extended, message):
     with pytest.raises(ValueError, match=message):
-        vocabulary_learning.extension_rows(VOCAB, extended)
+        vocabulary_learning.list_old_ids(VOCAB, extended)
