@@ -152,7 +152,7 @@ def _list_routes(handlers: Handlers) -> list[_Route]:
 def _describe_body() -> dict[str, object]:
     """Returns what openapi.json says about the body of a POST.
 
-    A body has the fields of a task. `TextTask.parse_request` checks them.
+    A body has the fields of a text task. `TextTask.parse_request` checks them.
     """
     text_task_schemas = [
         {

@@ -1,4 +1,4 @@
-"""The tasks of a classifier: labels of texts or pairs, ranks of passages."""
+"""The text tasks of a classifier: labels of texts, ranks of passages."""
 
 import itertools
 from typing import NotRequired, TypedDict

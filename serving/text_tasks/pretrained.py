@@ -1,4 +1,4 @@
-"""Tasks of a pretrained model: fill-mask and next-sentence."""
+"""Text tasks of a pretrained model: fill-mask and next-sentence."""
 
 from typing import NamedTuple, NotRequired, TypedDict
 

@@ -100,7 +100,7 @@ class EncodeRequest(Protocol[RequestT_contra, OriginT]):
 
         Args:
             text_engine: engine that answers the request.
-            request: request to encode, a TypedDict in the task's file.
+            request: request to encode, a TypedDict in the text task's file.
 
         Raises:
             RequestError: the request is wrong.
@@ -118,7 +118,7 @@ class DecodeReply(Protocol[OriginT_contra, ReplyT_co]):
         reply_options: ReplyOptions,
         /,
     ) -> ReplyT_co:
-        """Returns the reply to a request, a TypedDict in the task's file.
+        """Returns the reply to a request, a TypedDict in the text task's file.
 
         The reply is plain Python. The `Asker` rounds its numbers.
 
@@ -159,7 +159,7 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
         reads_all: whether all of a long text is read, and not only as much as
             fits the model's maximum length.
         required_settings: names of the settings of the head without which the
-            task cannot answer.
+            text task cannot answer.
         check_fields: function that checks whether the fields of a request go
             together, or None.
     """

@@ -90,8 +90,8 @@ def _list_signatures(
 ) -> Signatures:
     """Returns all signatures.
 
-    The default signature belongs to the main task. Without a tokenizer, it is
-    `ids`.
+    The default signature belongs to the main text task. Without a tokenizer, it
+    is `ids`.
     """
     listed = {"ids": create_ids_signature(signatures.predict, model)}
     main = "ids"

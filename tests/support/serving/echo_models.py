@@ -31,7 +31,7 @@ from serving.text_tasks.text_task import (
 
 
 class TextRequest(TypedDict):
-    """A request to the tasks below."""
+    """A request to the text tasks below."""
 
     text: str
 
@@ -119,7 +119,7 @@ class EchoEngine:
 class EchoModel:
     """What a server reads of a `TextModel`, with an EchoEngine."""
 
-    tasks = ("task",)
+    text_tasks = ("task",)
     settings: Mapping[str, object] = MappingProxyType({})
 
     def __init__(self, engine: EchoEngine) -> None:
@@ -128,8 +128,8 @@ class EchoModel:
             engine=engine, max_seq_length=8, pads_to_maximum=False
         )
 
-    def task(self, name: str = "task") -> AnyTextTask:
-        """Returns the only task."""
+    def text_task(self, name: str = "task") -> AnyTextTask:
+        """Returns the only text task."""
         return TASK
 
     def warm_up(self) -> None:
