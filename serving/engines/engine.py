@@ -112,7 +112,7 @@ class Engine(abc.ABC):
         Args:
             features: input_ids, input_mask and segment_ids, int32 [B, T], or
                 [B, C, T] for a network that chooses among C texts.
-            limits: limits of the engine's batches.
+            limits: limits of the engine's batches, from `limit_batches`.
 
         Raises:
             EngineError: the network fails.
@@ -133,7 +133,9 @@ class Engine(abc.ABC):
         pads_to_maximum: bool,
         values_per_token: int = 1,
     ) -> BatchLimits:
-        """Returns the limits of the engine's batches.
+        """Returns the limits of the engine's batches of a model.
+
+        The arguments are all that an engine must know of a model.
 
         Args:
             max_seq_length: maximum length of an input in WordPieces.
@@ -154,19 +156,13 @@ class Engine(abc.ABC):
     def run_all(
         self,
         requests: Mapping[int, Sequence[NetworkInput]],
-        *,
-        max_seq_length: int,
-        pads_to_maximum: bool,
-        values_per_token: int,
+        limits: BatchLimits,
     ) -> Iterator[dict[int, list[OutputArrays]]]:
         """Runs the inputs of several requests in batches of similar length.
 
         Args:
             requests: {key: inputs of a request}.
-            max_seq_length: maximum length of an input in WordPieces.
-            pads_to_maximum: True to pad all inputs to `max_seq_length`.
-            values_per_token: number of values that the network outputs for
-                each WordPiece.
+            limits: limits of the engine's batches, from `limit_batches`.
 
         Yields:
             after each batch, {key of a request: outputs of its inputs, without
@@ -178,11 +174,6 @@ class Engine(abc.ABC):
         """
         if empty := [key for key, inputs in requests.items() if not inputs]:
             yield {key: [] for key in empty}
-        limits = self.limit_batches(
-            max_seq_length,
-            pads_to_maximum=pads_to_maximum,
-            values_per_token=values_per_token,
-        )
         collector = OutputCollector(requests)
         for batch in plan_batches(requests, limits):
             outputs = self.run(batch.to_features())

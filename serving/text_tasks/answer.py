@@ -71,12 +71,11 @@ def _encode_question(
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    assert text_engine.window_options
     windows = [
         *create_squad_features(
             [example],
             text_engine.tokenizer,
-            text_engine.window_options,
+            text_engine.required_answer_options.windows,
             is_training=False,
         )
     ]
@@ -97,7 +96,6 @@ def _decode_answer(
     reply_options: ReplyOptions,
 ) -> AnswerReply:
     """Returns the best answer in any of the windows."""
-    assert text_engine.decoding_options
     example, windows = question
     results = {
         window.unique_id: token_spans.RawResult(
@@ -109,7 +107,7 @@ def _decode_answer(
         example,
         windows,
         results,
-        text_engine.decoding_options,
+        text_engine.required_answer_options.decoding,
         text_engine.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)

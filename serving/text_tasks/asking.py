@@ -166,13 +166,8 @@ class Asker:
         values_per_token = 1
         if self.text_task.predicts_words:
             values_per_token = len(self.text_engine.tokenizer.tokens)
-        batches = self.text_engine.engine.run_all(
-            inputs,
-            max_seq_length=self.text_engine.max_seq_length,
-            pads_to_maximum=self.text_engine.pads_to_maximum,
-            values_per_token=values_per_token,
-        )
-        for computed in batches:
+        limits = self.text_engine.limit_batches(values_per_token)
+        for computed in self.text_engine.engine.run_all(inputs, limits):
             yield {
                 index: self._decode_reply(encoded[index], outputs)
                 for index, outputs in computed.items()

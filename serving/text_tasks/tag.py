@@ -119,7 +119,7 @@ def _decode_tags(
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        legal_tags=text_engine.legal_tags,
+        legal_tags=text_engine.chooses_legal_tags,
     )
     probabilities = tag_probabilities.tolist()
     reply: TagReply = {

@@ -37,7 +37,8 @@ MASK = "[MASK]"
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
 # What decoding must know of a request, such as the words of a text to tag: the
-# same idea as the origin of a record in training/task.py.
+# same idea as the origin of a record in training/task.py. The key `origin` of
+# model.json is something else: the provenance of weights.
 OriginT = TypeVar("OriginT")
 OriginT_contra = TypeVar("OriginT_contra", contravariant=True)
 # The TypedDict of a text task's requests, whose texts are checked.
@@ -69,6 +70,7 @@ class ReplyOptions:
     n_best: int = option(
         1, "answer: maximum number of answers per question.", at_least=1
     )
+    # Named as the argument of `TextModel.embed` and the flag --tokens.
     tokens: bool = option(
         False, "embed: also write each WordPiece and its vector."
     )

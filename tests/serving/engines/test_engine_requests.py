@@ -13,12 +13,8 @@ MANY_VALUES = 1 << 20
 
 def run_all(engine, requests, **changes):
     """Returns what an engine yields after each batch."""
-    options = {
-        "max_seq_length": 16,
-        "pads_to_maximum": False,
-        "values_per_token": 1,
-    }
-    return [*engine.run_all(requests, **options | changes)]
+    limits = engine.limit_batches(16, **{"pads_to_maximum": False} | changes)
+    return [*engine.run_all(requests, limits)]
 
 
 def test_each_request_gets_the_outputs_of_its_inputs():
@@ -35,12 +31,8 @@ def test_each_request_gets_the_outputs_of_its_inputs():
 
 def test_a_request_without_inputs_is_complete_before_any_batch():
     engine = NumpyEngine()
-    steps = engine.run_all(
-        {1: [], **ONE_TEXT},
-        max_seq_length=16,
-        pads_to_maximum=False,
-        values_per_token=1,
-    )
+    limits = engine.limit_batches(16, pads_to_maximum=False)
+    steps = engine.run_all({1: [], **ONE_TEXT}, limits)
     assert next(steps) == {1: []}
     assert not engine.batches
 

@@ -36,7 +36,7 @@ class AskedWithFailures:
         self.encoded.append(request["text"])
         return EncodedRequest([], request["text"])
 
-    def _run_all(self, inputs, **_):
+    def _run_all(self, inputs, limits):
         self.sizes.append(len(inputs))
         if len(inputs) > 1 or 1 in inputs:
             raise EngineError("out of memory")
@@ -65,7 +65,7 @@ def test_the_error_of_a_batch_is_logged_once(caplog):
 def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
     runs = []
 
-    def run_all(inputs, **_):
+    def run_all(inputs, limits):
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 

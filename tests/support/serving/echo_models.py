@@ -101,7 +101,7 @@ class EchoEngine:
         self.computed: list[str] = []
 
     def run_all(
-        self, inputs: Mapping[int, list[Any]], **_: object
+        self, inputs: Mapping[int, list[Any]], limits: object
     ) -> Iterator[dict[int, list[dict[str, object]]]]:
         """Yields {key of a request: its output} of one request in each step."""
         self._wait()
@@ -125,7 +125,7 @@ class EchoModel:
     def __init__(self, engine: EchoEngine) -> None:
         self.engine = engine
         self.text_engine = SimpleNamespace(
-            engine=engine, max_seq_length=8, pads_to_maximum=False
+            engine=engine, max_seq_length=8, limit_batches=lambda _: None
         )
 
     def text_task(self, name: str = "task") -> AnyTextTask:

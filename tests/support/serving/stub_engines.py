@@ -6,7 +6,7 @@ For example:
     engine.run(pad_batch([NetworkInput([7, 8], 2)], 8))
     assert engine.shapes == [(1, 8)]
 
-    text_engine = create_text_engine_stub(lambda inputs, **_: [{0: []}])
+    text_engine = create_text_engine_stub(lambda inputs, limits: [{0: []}])
     ask_model(text_engine, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
@@ -73,5 +73,5 @@ def create_text_engine_stub(run_all: Callable[..., Any]) -> SimpleNamespace:
     """Returns a TextEngine for the task, which computes with a function."""
     engine = SimpleNamespace(run_all=run_all)
     return SimpleNamespace(
-        engine=engine, max_seq_length=8, pads_to_maximum=False
+        engine=engine, max_seq_length=8, limit_batches=lambda _: None
     )
