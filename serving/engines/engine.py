@@ -112,7 +112,7 @@ class Engine(abc.ABC):
         Args:
             features: input_ids, input_mask and segment_ids, int32 [B, T], or
                 [B, C, T] for a network that chooses among C texts.
-            limits: limits of the engine's batches, from `limit_batches`.
+            limits: limits of the engine's batches, from `batch_limits`.
 
         Raises:
             EngineError: the network fails.
@@ -126,7 +126,7 @@ class Engine(abc.ABC):
             }
         )
 
-    def limit_batches(
+    def batch_limits(
         self,
         max_seq_length: int,
         *,
@@ -162,7 +162,7 @@ class Engine(abc.ABC):
 
         Args:
             requests: {key: inputs of a request}.
-            limits: limits of the engine's batches, from `limit_batches`.
+            limits: limits of the engine's batches, from `batch_limits`.
 
         Yields:
             after each batch, {key of a request: outputs of its inputs, without

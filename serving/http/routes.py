@@ -60,7 +60,7 @@ def create_router(state: ServerState) -> fastapi.FastAPI:
             405: error_handlers.answer_wrong_method,
         },
     )
-    body_schema = _describe_body()
+    body_schema = _create_body_schema()
     for route in routes:
         router.api_route(
             route.path,
@@ -148,7 +148,7 @@ def _list_routes(handlers: Handlers) -> list[_Route]:
     ]
 
 
-def _describe_body() -> dict[str, object]:
+def _create_body_schema() -> dict[str, object]:
     """Returns what openapi.json says about the body of a POST.
 
     A body has the fields of a text task. `TextTask.parse_request` checks them.

@@ -1,6 +1,6 @@
 """The steps of predict.py: from its flags to the written replies.
 
-Call `check_arguments` and `find_files`, and then `answer_in_bulk` if
+Call `check_arguments` and `list_input_files`, and then `answer_in_bulk` if
 `PredictConfig.is_bulk`, else `answer_in_process`.
 """
 
@@ -52,7 +52,7 @@ def check_arguments(input_file: str | None, arguments: Sequence[str]) -> None:
         raise ValueError(f"{files[0]} is a file; set it as --input_file")
 
 
-def find_files(input_file: str | None) -> list[str]:
+def list_input_files(input_file: str | None) -> list[str]:
     """Returns the paths of --input_file, by default of standard input.
 
     Raises:

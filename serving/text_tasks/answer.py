@@ -112,17 +112,17 @@ def _decode_answer(
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]
-    reply = _describe_answer(example.context, *best[answer.chosen_index])
+    reply = _create_answer_reply(example.context, *best[answer.chosen_index])
     reply["null_odds"] = float(answer.null_odds)
     if reply_options.n_best > 1:
         reply["n_best"] = [
-            _describe_answer(example.context, candidate, entry)
+            _create_answer_reply(example.context, candidate, entry)
             for candidate, entry in best[: reply_options.n_best]
         ]
     return reply
 
 
-def _describe_answer(
+def _create_answer_reply(
     passage: str,
     candidate: answer_decoding.Candidate,
     entry: answer_decoding.NbestEntry,

@@ -166,7 +166,7 @@ class Asker:
         values_per_token = 1
         if self.text_task.predicts_words:
             values_per_token = len(self.text_engine.tokenizer.tokens)
-        limits = self.text_engine.limit_batches(values_per_token)
+        limits = self.text_engine.batch_limits(values_per_token)
         for computed in self.text_engine.engine.run_all(inputs, limits):
             yield {
                 index: self._decode_reply(encoded[index], outputs)

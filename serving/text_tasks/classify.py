@@ -104,7 +104,7 @@ def _decode_labels(
     """
     output_mode = text_engine.output_mode
     labels = text_engine.labels
-    predictions = _read_outputs(outputs, output_mode)
+    predictions = _compute_predictions(outputs, output_mode)
     if output_mode == output_modes.REGRESSION:
         return {"value": float(predictions[0])}
     is_sure = predictions >= reply_options.min_probability
@@ -119,7 +119,7 @@ def _decode_labels(
     return {"label": label, "probabilities": probabilities}
 
 
-def _read_outputs(
+def _compute_predictions(
     outputs: list[OutputArrays], output_mode: OutputMode
 ) -> FloatArray:
     """Returns the probability of each label, or [value] in regression."""

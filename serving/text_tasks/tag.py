@@ -130,7 +130,7 @@ def _decode_tags(
     if text is None:
         return reply
     spans = find_words(text, words)
-    entities = _describe_entities(text, spans, tags, probabilities)
+    entities = _create_entity_replies(text, spans, tags, probabilities)
     return {
         **reply,
         "spans": [[*span] for span in spans],
@@ -143,7 +143,7 @@ def _decode_tags(
     }
 
 
-def _describe_entities(
+def _create_entity_replies(
     text: str,
     spans: Sequence[Sequence[int]],
     tags: Sequence[str],

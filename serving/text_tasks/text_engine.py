@@ -89,13 +89,13 @@ class TextEngine:
             raise TypeError("only a span labeler has options of answers")
         return self.answer_options
 
-    def limit_batches(self, values_per_token: int = 1) -> BatchLimits:
+    def batch_limits(self, values_per_token: int = 1) -> BatchLimits:
         """Returns the limits of the engine's batches for this model.
 
         `values_per_token` is the number of values that the network outputs for
         each WordPiece.
         """
-        return self.engine.limit_batches(
+        return self.engine.batch_limits(
             self.max_seq_length,
             pads_to_maximum=self.pads_to_maximum,
             values_per_token=values_per_token,
@@ -103,7 +103,7 @@ class TextEngine:
 
     def warm_up(self) -> None:
         """Runs a row of padding of each length, for `TextModel.warm_up`."""
-        for length in self.limit_batches().lengths:
+        for length in self.batch_limits().lengths:
             padding = NetworkInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 

@@ -28,8 +28,8 @@ from serving.exporting.signatures.export_signatures import (
     text_inputs,
 )
 from serving.exporting.signatures.ids_graph import (
+    choose_output_labels,
     create_label_predictor,
-    find_output_labels,
 )
 
 
@@ -62,7 +62,7 @@ def create_tag_signatures(
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    labels = find_output_labels(model, head_settings)
+    labels = choose_output_labels(model, head_settings)
     chooses_legal_tags = head_settings.get("legal_tags", True)
     tagger = _WordTagger(
         model, labels, options, chooses_legal_tags=chooses_legal_tags

@@ -125,7 +125,7 @@ class EchoModel:
     def __init__(self, engine: EchoEngine) -> None:
         self.engine = engine
         self.text_engine = SimpleNamespace(
-            engine=engine, max_seq_length=8, limit_batches=lambda _: None
+            engine=engine, max_seq_length=8, batch_limits=lambda _: None
         )
 
     def text_task(self, name: str = "task") -> AnyTextTask:

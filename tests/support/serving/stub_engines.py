@@ -73,5 +73,5 @@ def create_text_engine_stub(run_all: Callable[..., Any]) -> SimpleNamespace:
     """Returns a TextEngine for the task, which computes with a function."""
     engine = SimpleNamespace(run_all=run_all)
     return SimpleNamespace(
-        engine=engine, max_seq_length=8, limit_batches=lambda _: None
+        engine=engine, max_seq_length=8, batch_limits=lambda _: None
     )

@@ -214,7 +214,7 @@ def _export(folder: Path) -> None:
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
     preset = folder_reading.read_preset(folder, "--model")
-    kind = export_steps.find_model_class(config, preset)
+    kind = export_steps.choose_model_class(config, preset)
     export_steps.settings_of_head(preset, kind)
     model = export_steps.load_model_to_export(preset, kind)
     assert preset.vocab_file
