@@ -3,7 +3,6 @@
 Nothing that answers requests imports this package. For training and
 tools/export.py:
 
-    export_flags.py: `ExportFlags`, the flags of the folder and the formats
     export.py: `export`, which looks up what exports the head of the model
     folder_writer.py: writes the folder with all its files
     heads/: what differs between the kinds of models, a module for each kind
@@ -19,14 +18,14 @@ from imports import lazy
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them
     # that the names are public.
+    from serving.export_options import ExportFlags as ExportFlags
     from serving.exporting.export import is_exportable as is_exportable
-    from serving.exporting.export_flags import ExportFlags as ExportFlags
 
 # {name: its module} of what training needs of this package. `lazy` imports a
 # module at the first use of its name, so that the flags need no TensorFlow.
 _MODULE_OF_NAME = {
     "is_exportable": "serving.exporting.export",
-    "ExportFlags": "serving.exporting.export_flags",
+    "ExportFlags": "serving.export_options",
 }
 
 __all__ = [*_MODULE_OF_NAME]

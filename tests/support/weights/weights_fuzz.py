@@ -204,7 +204,7 @@ def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from data.text.tokenizer_loading import create_tokenizer
     from model_folders.reading import folder_reading, settings_check
-    from serving.exporting.export_flags import ExportFlags
+    from serving.export_options import ExportFlags
     from tools.exporting import export_steps
     from tools.exporting.export_config import ExportConfig
 
