@@ -5,8 +5,18 @@ tools/export.py:
 
     export.py: `export`, which looks up what exports the head of the model
     folder_writer.py: writes the folder with all its files
+
+The networks in the folder, by functions like `write_onnx`, which all have the
+same arguments. engines/ runs each format. Only SavedModels have several
+signatures. The inputs of the other formats are ids of WordPieces:
+
+    saved_model_writer.py: saved_model.pb and more, with tf.saved_model
+    litert_writer.py: model.tflite, with tf.lite, only with builtin operations
+    onnx_writer.py: onnx/model.onnx, from the graph that onnx_graph/ builds
+
+What is in the networks:
+
     heads/: what differs between the kinds of models, a module for each kind
-    writers/: writes a SavedModel, LiteRT and ONNX
     signatures/: what the signatures of a SavedModel consist of
     onnx_graph/: builds the graph of an ONNX file, to which heads/ adds heads
 """
