@@ -8,7 +8,7 @@ from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
@@ -147,7 +147,7 @@ ANSWER = TextTask(
     name="answer",
     encode=_encode_question,
     decode=_decode_answer,
-    fields=[Field("question"), Field("context")],
+    fields=[RequestField("question"), RequestField("context")],
     reads_all=True,
     required_settings=[
         field.name

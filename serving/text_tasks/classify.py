@@ -20,7 +20,7 @@ from serving.text_tasks.pairs import (
     encode_pair,
     pair_of,
 )
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
@@ -138,8 +138,8 @@ CLASSIFY = TextTask(
     encode=_encode_texts,
     decode=_decode_labels,
     fields=[
-        Field("text_a", aliases=("text",)),
-        Field("text_b", is_required=False),
+        RequestField("text_a", aliases=("text",)),
+        RequestField("text_b", is_required=False),
     ],
     check_fields=check_pair,
     required_settings=("output_mode", "labels"),
@@ -186,5 +186,5 @@ RERANK = TextTask(
     name="rerank",
     encode=_encode_passages,
     decode=_decode_ranking,
-    fields=[Field("query"), Field("passages", is_list=True)],
+    fields=[RequestField("query"), RequestField("passages", is_list=True)],
 )

@@ -2,8 +2,8 @@
 
 For example, the requests to `classify` have these fields:
 
-    Field("text_a", aliases=("text",))
-    Field("text_b", is_required=False)
+    RequestField("text_a", aliases=("text",))
+    RequestField("text_b", is_required=False)
 
 Each text task has a TypedDict of its requests, such as `PairRequest`.
 """
@@ -62,7 +62,7 @@ Texts: TypeAlias = str | TextList
 
 
 @dataclasses.dataclass(frozen=True)
-class Field:
+class RequestField:
     """A field of the requests to a text task: a text, or a list of texts.
 
     Attributes:

@@ -6,7 +6,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
@@ -173,7 +173,7 @@ TAG = TextTask(
     name="tag",
     encode=_encode_words,
     decode=_decode_tags,
-    fields=[Field("text", list_alias="words")],
+    fields=[RequestField("text", list_alias="words")],
     reads_all=True,
     required_settings=("labels",),
 )

@@ -23,9 +23,9 @@ from options.fields import option
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import (
     CheckedRequest,
-    Field,
     Request,
     RequestError,
+    RequestField,
     RequestList,
     texts_in_field,
 )
@@ -169,7 +169,7 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
     name: str
     encode: EncodeRequest[RequestT, OriginT]
     decode: DecodeReply[OriginT, ReplyT_co]
-    fields: Sequence[Field]
+    fields: Sequence[RequestField]
     predicts_words: bool = False
     reads_all: bool = False
     required_settings: Sequence[str] = ()

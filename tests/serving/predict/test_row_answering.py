@@ -12,7 +12,7 @@ from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import answer_rows
 from serving.text_tasks.asking import Asker
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
 from tests.support.serving.stub_engines import (
@@ -36,7 +36,7 @@ class Asked:
             "size",
             self._encode,
             lambda text_engine, text, *_: {"size": len(text)},
-            [Field("text")],
+            [RequestField("text")],
         )
 
     def _encode(self, text_engine, request):

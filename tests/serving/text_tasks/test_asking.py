@@ -6,7 +6,7 @@ import pytest
 
 from serving.engines import EngineError
 from serving.text_tasks.asking import Asker, round_numbers
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
@@ -27,7 +27,10 @@ class AskedWithFailures:
         self.encoded = []
         self.sizes = []
         text_task = TextTask(
-            "score", self._encode, PARSE_NUMBER_TASK.decode, [Field("text")]
+            "score",
+            self._encode,
+            PARSE_NUMBER_TASK.decode,
+            [RequestField("text")],
         )
         asker = Asker(create_text_engine_stub(self._run_all), text_task)
         self.replies = asker.ask([{"text": text} for text in "123"])

@@ -19,7 +19,7 @@ from serving.http.queued_calls import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
 from serving.text_model import TextModel
-from serving.text_tasks.request_fields import Field, RequestError
+from serving.text_tasks.request_fields import RequestError, RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     AnyTextTask,
@@ -69,8 +69,8 @@ def _decode(
     return {"text": computed["text"]}
 
 
-TASK = TextTask("task", _encode, _decode, [Field("text")])
-OTHER_TASK = TextTask("other", _encode, _decode, [Field("text")])
+TASK = TextTask("task", _encode, _decode, [RequestField("text")])
+OTHER_TASK = TextTask("other", _encode, _decode, [RequestField("text")])
 
 
 class EchoEngine:

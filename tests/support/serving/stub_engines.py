@@ -19,7 +19,7 @@ import numpy as np
 from data.arrays import IntArray
 from serving import engines
 from serving.text_tasks import text_task
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 
 
 class NumpyEngine(engines.Engine):
@@ -65,7 +65,7 @@ PARSE_NUMBER_TASK = text_task.TextTask(
     "score",
     lambda text_engine, request: text_task.EncodedRequest([], request["text"]),
     lambda text_engine, text, *_: {"score": float(text)},
-    [Field("text")],
+    [RequestField("text")],
 )
 
 
