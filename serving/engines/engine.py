@@ -155,13 +155,13 @@ class Engine(abc.ABC):
 
     def run_all(
         self,
-        requests: Mapping[int, Sequence[NetworkInput]],
+        inputs_of_request: Mapping[int, Sequence[NetworkInput]],
         limits: BatchLimits,
     ) -> Iterator[dict[int, list[OutputArrays]]]:
         """Runs the inputs of several requests in batches of similar length.
 
         Args:
-            requests: {key: inputs of a request}.
+            inputs_of_request: {key of a request: its inputs}.
             limits: limits of the engine's batches, from `batch_limits`.
 
         Yields:
@@ -172,10 +172,11 @@ class Engine(abc.ABC):
         Raises:
             EngineError: the network fails on a batch.
         """
-        if empty := [key for key, inputs in requests.items() if not inputs]:
+        empty = [key for key, inputs in inputs_of_request.items() if not inputs]
+        if empty:
             yield {key: [] for key in empty}
-        collector = OutputCollector(requests)
-        for batch in plan_batches(requests, limits):
+        collector = OutputCollector(inputs_of_request)
+        for batch in plan_batches(inputs_of_request, limits):
             outputs = self.run(batch.to_features())
             yield collector.add_batch(batch.rows, outputs)
 

@@ -162,12 +162,15 @@ class Asker:
 
         Raises an EngineError if the network fails on a batch.
         """
-        inputs = {index: request.inputs for index, request in encoded.items()}
+        inputs_of_request = {
+            index: request.inputs for index, request in encoded.items()
+        }
         values_per_token = 1
         if self.text_task.predicts_words:
             values_per_token = len(self.text_engine.tokenizer.tokens)
         limits = self.text_engine.batch_limits(values_per_token)
-        for computed in self.text_engine.engine.run_all(inputs, limits):
+        batches = self.text_engine.engine.run_all(inputs_of_request, limits)
+        for computed in batches:
             yield {
                 index: self._decode_reply(encoded[index], outputs)
                 for index, outputs in computed.items()
