@@ -34,7 +34,7 @@ from serving.predict.predict_steps import (
     answer_in_bulk,
     answer_in_process,
     check_arguments,
-    find_files,
+    list_input_files,
 )
 
 
@@ -50,7 +50,7 @@ def main(parsed: ParsedCommand[PredictConfig]) -> int:
     # With Beam, the arguments are Beam's flags, not texts.
     arguments = parsed.arguments if beam_options is None else ()
     check_arguments(config.input_file, arguments)
-    paths = find_files(config.input_file)
+    paths = list_input_files(config.input_file)
     output_format = output_writer.choose_format(
         config.output_format, config.output_file
     )

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import math
 import os
 import sys
@@ -47,7 +48,13 @@ class Command(Generic[ConfigT]):
     For example, `command = Command(main, SquadConfig)`. If the project is
     installed, `command` is what the script's name in a shell calls.
 
-    Attributes: the arguments of `run`.
+    Attributes:
+        main: function (ParsedCommand) -> exit status.
+        config_class: class of the script's flags.
+        may_have_beam_flags: whether the command line may contain flags of
+            Apache Beam, with --pipeline=beam.
+        may_have_arguments: whether the command line may contain arguments that
+            are not flags, such as texts.
     """
 
     main: Main[ConfigT]
@@ -94,21 +101,22 @@ def run(
     logs.install_log_handler()
     ctrl_c = signals.CtrlC()
     ctrl_c.watch()
-
-    def parse(argv: list[str]) -> list[str]:
-        purpose = sys.modules[main.__module__].__doc__ or ""
-        return parse_arguments(argv, required, is_on_beam, purpose)
-
-    def run_main(argv: list[str]) -> int | None:
-        _choose_what_to_log()
-        rest = argv[1:]
-        if rest and not (is_on_beam or may_have_arguments):
-            return user_errors.print_error(
-                f"every argument must be a flag, --name=value. Received: {rest}"
-            )
-        return _run_guarded(main, config_class, rest, ctrl_c)
-
+    parse = functools.partial(
+        parse_arguments,
+        required=required,
+        is_on_beam=is_on_beam,
+        purpose=sys.modules[main.__module__].__doc__ or "",
+    )
+    run_main = functools.partial(
+        _run_main,
+        main,
+        config_class,
+        ctrl_c,
+        may_have_arguments=is_on_beam or may_have_arguments,
+    )
     try:
+        # This calls `parse` with the command line, then `run_main` with what
+        # `parse` returns.
         app.run(run_main, flags_parser=parse)
     except KeyboardInterrupt as error:
         _exit_interrupted(error)
@@ -146,7 +154,7 @@ def parse_arguments(
             help_pages.print_help(purpose, name == "--helpfull")
             sys.exit(0)
     try:
-        rest = absl_flags.FLAGS(argv, known_only=is_on_beam)
+        remaining = absl_flags.FLAGS(argv, known_only=is_on_beam)
     except absl_flags.UnrecognizedFlagError as error:
         hint = _describe_similar_flags(error.flagname)
         sys.exit(
@@ -154,8 +162,8 @@ def parse_arguments(
         )
     except (absl_flags.Error, ValueError) as error:
         sys.exit(user_errors.print_error(f"{error} (--help lists the flags)"))
-    _check_values(required, rest[1:])
-    return rest
+    _check_values(required, remaining[1:])
+    return remaining
 
 
 def _describe_similar_flags(name: str) -> str:
@@ -172,16 +180,16 @@ def _describe_similar_flags(name: str) -> str:
     return f"; perhaps {' or '.join(longer)}" if longer else ""
 
 
-def _check_values(required: Sequence[str], rest: Sequence[str]) -> None:
+def _check_values(required: Sequence[str], arguments: Sequence[str]) -> None:
     """Ends the script if a flag is missing, or is not a finite number.
 
-    `rest` are the arguments that are not flags of the script.
+    `arguments` are those that are not flags of the script.
     """
     values = {name: absl_flags.FLAGS[name].value for name in absl_flags.FLAGS}
     missing = [f"--{name}" for name in required if values[name] is None]
     if missing:
         names = ", ".join(missing)
-        hint = f"; perhaps {missing[0]}={rest[0]}" if rest else ""
+        hint = f"; perhaps {missing[0]}={arguments[0]}" if arguments else ""
         sys.exit(
             user_errors.print_error(
                 f"missing required flags: {names}{hint} (see --help)"
@@ -207,28 +215,56 @@ def _choose_what_to_log() -> None:
         logs.silence_tensorflow()
 
 
-def _run_guarded(
+def _run_main(
     main: Main[ConfigT],
     config_class: type[ConfigT],
-    rest: Sequence[str],
     ctrl_c: signals.CtrlC,
+    argv: Sequence[str],
+    *,
+    may_have_arguments: bool,
 ) -> int | None:
-    """Runs `main`, and prints an error of the user in one line.
+    """Reads the flags, checks the paths, locks the outputs, and runs `main`.
 
-    Returns the exit status.
+    Returns the exit status. Ends the script at an error of the user.
 
     Args:
         main: function (ParsedCommand) -> exit status.
         config_class: class of the script's flags, which absl has parsed.
-        rest: the arguments that are not flags of the script.
         ctrl_c: remembers Ctrl-C, which a library may turn into an error.
+        argv: the name of the script, and the arguments that are not its flags.
+        may_have_arguments: whether there may be such arguments.
     """
-    # Filled as soon as the flags are read, because errors name these flags.
-    path_flags: list[PathFlag] = []
+    _choose_what_to_log()
+    arguments = argv[1:]
+    if arguments and not may_have_arguments:
+        return user_errors.print_error(
+            "every argument must be a flag, --name=value. "
+            f"Received: {arguments}"
+        )
+    with _ended_by_user_errors(ctrl_c):
+        parsed = flag_parsing.parse_flags(config_class, arguments)
+        parsed = parsed.decide_implied()
+        path_flags = list_path_flags(parsed.config)
+    with _ended_by_user_errors(ctrl_c, path_flags):
+        check_paths(path_flags)
+        with _locked(path_flags if parsed.config.locks_outputs else ()):
+            return main(parsed)
+
+
+@contextlib.contextmanager
+def _ended_by_user_errors(
+    ctrl_c: signals.CtrlC, path_flags: Sequence[PathFlag] = ()
+) -> Iterator[None]:
+    """Ends the script at an error of the user, which it prints in one line.
+
+    Any other error passes, and so does each error with --debug.
+
+    Args:
+        ctrl_c: remembers Ctrl-C, which a library may turn into an error.
+        path_flags: flags that the message may name, because they name files.
+    """
     try:
-        parsed = flag_parsing.parse_flags(config_class, rest).decide_implied()
-        path_flags += list_path_flags(parsed.config)
-        return _run_locked(main, parsed, path_flags)
+        yield
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -236,23 +272,8 @@ def _run_guarded(
             raise KeyboardInterrupt from error
         if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
             raise
-        return user_errors.print_error(
-            user_errors.describe_error(error, path_flags)
-        )
-
-
-def _run_locked(
-    main: Main[ConfigT],
-    parsed: ParsedCommand[ConfigT],
-    path_flags: Sequence[PathFlag],
-) -> int | None:
-    """Checks the paths, locks the outputs, and runs `main`.
-
-    Returns the exit status.
-    """
-    check_paths(path_flags)
-    with _locked(path_flags if parsed.config.locks_outputs else ()):
-        return main(parsed)
+        message = user_errors.describe_error(error, path_flags)
+        sys.exit(user_errors.print_error(message))
 
 
 @contextlib.contextmanager

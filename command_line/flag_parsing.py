@@ -55,20 +55,20 @@ def define_flags(config_class: type[Config], module: str) -> list[str]:
             default = None
             mark = "(required) "
             required.append(option.name)
-        create: Callable[..., object] = _DEFINE_OF_TYPE.get(
+        define: Callable[..., object] = _DEFINE_OF_TYPE.get(
             option.value_type, absl_flags.DEFINE_list
         )
         arguments: dict[str, object] = {"help": mark + option.help}
         if option.choices:
-            create = absl_flags.DEFINE_enum
+            define = absl_flags.DEFINE_enum
             arguments["enum_values"] = [*option.choices]
             arguments["case_sensitive"] = False
         elif properties.get("is_repeated"):
-            create = absl_flags.DEFINE_multi_string
+            define = absl_flags.DEFINE_multi_string
         elif option.value_type in (int, float):
             arguments["lower_bound"] = properties.get("at_least")
             arguments["upper_bound"] = properties.get("at_most")
-        create(option.name, default, module_name=module, **arguments)
+        define(option.name, default, module_name=module, **arguments)
     return required
 
 

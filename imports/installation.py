@@ -35,7 +35,7 @@ EXTRA_OF_PACKAGE = {
 }
 
 
-def find_extra(package: str | None) -> str | None:
+def extra_of(package: str | None) -> str | None:
     """Returns the extra that installs a package, None if no extra does.
 
     Args:
@@ -51,12 +51,12 @@ def install_command(package: str | None) -> str:
         package: name of the package, as it is imported. For a package that no
             extra installs, the command installs all that the scripts need.
     """
-    extra = find_extra(package)
+    extra = extra_of(package)
     file = f"requirements/{extra}.txt" if extra else "requirements.txt"
     if (ROOT / file).is_file():
         return f"pip install -r {file}"
     name = f'"{DISTRIBUTION}[{extra}]"' if extra else DISTRIBUTION
-    return f"{_find_installer()} {name}"
+    return f"{_choose_installer()} {name}"
 
 
 def read_version() -> str:
@@ -82,7 +82,7 @@ def with_command_names(text: str) -> str:
     """
     if running_command() is None:
         return text
-    for module, command in _find_installed_commands().items():
+    for module, command in _list_installed_commands().items():
         path = module.replace(".", "/")
         names = [rf"{path}\.py"]
         if module != path:
@@ -95,10 +95,10 @@ def with_command_names(text: str) -> str:
 def running_command() -> str | None:
     """Returns the installed command that runs, None for a script."""
     name = Path(sys.argv[0]).name
-    return name if name in _find_installed_commands().values() else None
+    return name if name in _list_installed_commands().values() else None
 
 
-def _find_installer() -> str:
+def _choose_installer() -> str:
     """Returns the command that adds packages to this Python's environment."""
     environment = Path(sys.prefix)
     if (environment / "pipx_metadata.json").is_file():
@@ -109,7 +109,7 @@ def _find_installer() -> str:
 
 
 @functools.cache
-def _find_installed_commands() -> dict[str, str]:
+def _list_installed_commands() -> dict[str, str]:
     """Returns {module: its command}, {} if the project is not installed."""
     try:
         entry_points = metadata.distribution(DISTRIBUTION).entry_points

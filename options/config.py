@@ -6,7 +6,7 @@ These options become flags, so the docstrings here call them flags.
 import dataclasses
 from typing import Self, TypeVar
 
-from options.metadata import Field, find_repeated_options
+from options.metadata import Field, list_repeated_options
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class Config:
             TypeError: two groups contain a flag of the same name, and neither
                 group names it in `shared`.
         """
-        if twice := find_repeated_options(cls._declared_fields()):
+        if twice := list_repeated_options(cls._declared_fields()):
             raise TypeError(
                 f"{cls.__qualname__}: {twice} are flags of several groups; "
                 "name them in `shared` of all groups but one"

@@ -146,7 +146,7 @@ def group_of(field: Field) -> OptionGroup | None:
     return declared
 
 
-def find_repeated_options(fields: Mapping[str, Field]) -> list[str]:
+def list_repeated_options(fields: Mapping[str, Field]) -> list[str]:
     """Returns the names of the options that several of the fields define.
 
     Args:

@@ -113,11 +113,11 @@ class ParsedCommand(Generic[ConfigT_co]):
             ValueError: flags contradict each other.
         """
         completed = self.config.complete(self.set_by_user)
-        implied = _find_changes(self.config, option_values_of(completed))
+        implied = _select_changes(self.config, option_values_of(completed))
         return self.decide(implied)
 
 
-def _find_changes(
+def _select_changes(
     former: Config, values: Mapping[str, object]
 ) -> dict[str, object]:
     """Returns {name of a flag: value} of the values that a Config lacks."""

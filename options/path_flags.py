@@ -128,8 +128,8 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
             _check_output(flag, path)
             local_path = path.removeprefix("file://")
             flag_paths += [
-                _ResolvedPath(flag, single_path, _find_lineage(single_path))
-                for single_path in _find_paths(flag, local_path)
+                _ResolvedPath(flag, single_path, _lineage_of(single_path))
+                for single_path in _list_paths(flag, local_path)
             ]
     outputs = [path for path in flag_paths if path.flag.kind in OUTPUT_KINDS]
     for output, other in itertools.product(outputs, flag_paths):
@@ -148,7 +148,7 @@ class _ResolvedPath(NamedTuple):
         flag: the flag, which the message of an error names.
         path: path of the file or folder.
         lineage: keys of the path and of the folders above it, from
-            `_find_lineage`.
+            `_lineage_of`.
     """
 
     flag: PathFlag
@@ -203,7 +203,7 @@ def _check_output(flag: PathFlag, path: str) -> None:
         raise PermissionError(f"{flag}: you may not write to this path")
 
 
-def _find_paths(flag: PathFlag, path: str) -> Iterator[str]:
+def _list_paths(flag: PathFlag, path: str) -> Iterator[str]:
     """Yields the files and folders that a path of a flag leads to."""
     if flag.kind is PathKind.INPUT_FILES and not is_remote(path):
         yield from find_matches(path)
@@ -222,7 +222,7 @@ def _find_paths(flag: PathFlag, path: str) -> Iterator[str]:
         )
 
 
-def _find_lineage(path: str) -> list[object]:
+def _lineage_of(path: str) -> list[object]:
     """Returns the key of a path, then the keys of the folders above it.
 
     Paths with equal keys lead to the same file, even through links.

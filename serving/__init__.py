@@ -10,13 +10,14 @@ What users call:
 
 To write an export:
 
-    export_options.py: `ExportOptions`, which `export` takes
+    export_options.py: `ExportOptions`, which `export` takes, and `ExportFlags`,
+        of which scripts and tools create them
     exporting/: `export`, and what writes each format
 
 To call an export from Python, the module to read first at the top:
 
     text_model.py: `load` and `TextModel`, texts in, dicts out
-    task_methods.py: the methods of `TextModel`, one for each text task
+    text_task_methods.py: the methods of `TextModel`, one for each text task
     model_cache.py: loads a model once in a process, also from pickles
     text_tasks/: converts requests to inputs, and outputs to replies
     engines/: loads and runs the network, arrays in, arrays out

@@ -71,21 +71,21 @@ class _ModelCache:
 
         `load_cached` documents the arguments.
         """
-        asked = _ModelKey(
+        asked_key = _ModelKey(
             os.path.abspath(path), num_threads, engine or "", checksum
         )
         kept_key, kept_model = self._kept or (None, None)
-        if kept_key == asked and isinstance(kept_model, text_model_class):
+        if kept_key == asked_key and isinstance(kept_model, text_model_class):
             return kept_model
-        loaded = text_model_class(path, num_threads, engine)
+        text_model = text_model_class(path, num_threads, engine)
         key = _ModelKey(
-            os.path.abspath(loaded.path),
+            os.path.abspath(text_model.path),
             num_threads,
-            loaded.engine.name,
-            loaded.checksum,
+            text_model.engine.name,
+            text_model.checksum,
         )
-        self._kept = key, loaded
-        return loaded
+        self._kept = key, text_model
+        return text_model
 
 
 _CACHE = _ModelCache()
@@ -162,14 +162,14 @@ def unpickle_model(
         checksum: checksum of the model that was pickled.
     """
     try:
-        loaded = load_cached(
+        text_model = load_cached(
             text_model_class, path, num_threads, engine, checksum
         )
-        if loaded.checksum != checksum:
+        if text_model.checksum != checksum:
             raise ValueError(
                 f"{path} contains another model than when serving.load() "
                 "read it. Load the folder again, and then start the workers"
             )
-        return loaded
+        return text_model
     except Exception as error:
         return UnloadableModel(text_model_class, error)

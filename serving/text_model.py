@@ -17,7 +17,7 @@ from data.text.tokenization import FullTokenizer
 from serving import engines
 from serving.engines import ExportFormat, checksums
 from serving.model_cache import unpickle_model
-from serving.task_methods import Replies, TaskMethods
+from serving.text_task_methods import Replies, TextTaskMethods
 from serving.text_tasks.asking import Asker, Failure
 from serving.text_tasks.export_reading import read_export
 from serving.text_tasks.request_fields import Request, Texts, describe_place
@@ -33,7 +33,7 @@ from serving.text_tasks.text_task import (
 )
 
 
-class TextModel(TaskMethods):
+class TextModel(TextTaskMethods):
     """An exported model that accepts text.
 
     For one text, each method returns one dict, and for a list of texts a list
@@ -48,9 +48,9 @@ class TextModel(TaskMethods):
     for the next time. If the folder contains another model by then, the first
     use of the model raises a ValueError.
 
-    A method raises a ValueError if the model does not support the task or if a
-    text is invalid, and a TypeError if an argument is neither a string nor a
-    list of strings.
+    A method raises a ValueError if the model does not support the text task or
+    if a text is invalid, and a TypeError if an argument is neither a string nor
+    a list of strings.
 
     Args:
         path: folder of an export, or a folder of numbered exports, of which the
@@ -98,7 +98,7 @@ class TextModel(TaskMethods):
         self.settings = contents.head_settings
         self.columns = contents.columns
         self._text_engine = contents.text_engine
-        self._text_tasks = contents.text_tasks
+        self._text_task_of_name = contents.text_task_of_name
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
@@ -160,25 +160,28 @@ class TextModel(TaskMethods):
         self.text_engine.warm_up()
 
     @property
-    def tasks(self) -> list[str]:
-        """Names of the tasks that the model supports, the main task first."""
-        return [*self._text_tasks]
+    def text_tasks(self) -> list[str]:
+        """Names of the model's text tasks, such as "classify", the main first.
 
-    def task(self, name: str | None = None) -> AnyTextTask:
-        """Returns a task of the model, by default the main task.
+        The list is empty if the model accepts no text.
+        """
+        return [*self._text_task_of_name]
+
+    def text_task(self, name: str | None = None) -> AnyTextTask:
+        """Returns a text task of the model, by default the main one.
 
         Raises:
-            ValueError: the model does not support this task, or supports no
-                task.
+            ValueError: the model does not support this text task, or accepts no
+                text.
         """
-        if not self._text_tasks:
+        if not self._text_task_of_name:
             raise self._no_text_error()
-        if name not in (None, *self._text_tasks):
+        if name not in (None, *self._text_task_of_name):
             raise ValueError(
                 f"{self.path} does not support {name}; it supports "
-                f"{', '.join(sorted(self._text_tasks))}"
+                f"{', '.join(sorted(self._text_task_of_name))}"
             )
-        return self._text_tasks[name or self.tasks[0]]
+        return self._text_task_of_name[name or self.text_tasks[0]]
 
     def _ask(
         self,
@@ -186,7 +189,7 @@ class TextModel(TaskMethods):
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
-        own_text_task = self.task(text_task.name)
+        own_text_task = self.text_task(text_task.name)
         request: Request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }

@@ -23,8 +23,8 @@ from model_folders import tokenizer_files
 from options.parsed_command import ParsedCommand
 from tools.vocabulary.vocabulary_config import VocabularyConfig
 from tools.vocabulary.vocabulary_steps import (
+    choose_casing_file,
     count_words_of_files,
-    find_casing_file,
     print_extension,
     read_old_vocab,
     write_configuration,
@@ -36,7 +36,7 @@ def main(parsed: ParsedCommand[VocabularyConfig]) -> None:
     """Learns or extends a vocabulary, writes it and prints its statistics."""
     config = parsed.config
     begin_time = time.monotonic()
-    casing_file = find_casing_file(config)
+    casing_file = choose_casing_file(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     old_vocab = read_old_vocab(config)
     counts = count_words_of_files(input_files, config.do_lower_case)

@@ -17,8 +17,8 @@ from model_folders.reading import folder_reading, settings_check
 from options.parsed_command import ParsedCommand
 from tools.exporting.export_config import ExportConfig
 from tools.exporting.export_steps import (
+    choose_model_class,
     create_options,
-    find_model_class,
     load_model_to_export,
     settings_of_head,
 )
@@ -28,7 +28,7 @@ def main(parsed: ParsedCommand[ExportConfig]) -> None:
     """Loads the model, and writes --export_dir."""
     config = parsed.config
     preset = folder_reading.read_preset(config.model, "--model")
-    model_class = find_model_class(config, preset)
+    model_class = choose_model_class(config, preset)
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights_path)
     model = load_model_to_export(preset, model_class)

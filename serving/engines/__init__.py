@@ -25,6 +25,7 @@ The engine of each format:
 """
 
 from serving.engines.batching import (
+    BatchLimits,
     NetworkInput,
     OutputArrays,
     pad_batch,
@@ -50,6 +51,7 @@ __all__ = [
     "FILE_OF_FORMAT",
     "ONNX_NAME_OF_INPUT",
     "PACKAGE_OF_FORMAT",
+    "BatchLimits",
     "Engine",
     "EngineError",
     "EngineFlags",

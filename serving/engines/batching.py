@@ -112,18 +112,20 @@ def list_padded_lengths(max_seq_length: int) -> list[int]:
 
 
 def plan_batches(
-    requests: Mapping[int, Sequence[NetworkInput]], limits: BatchLimits
+    inputs_of_request: Mapping[int, Sequence[NetworkInput]], limits: BatchLimits
 ) -> Iterator[InputBatch]:
     """Yields the inputs of requests in batches, the longest inputs first.
 
     Inputs of the same length stay in the order of the requests.
 
     Args:
-        requests: {key: inputs of a request}. No input is longer than the last
-            of `limits.lengths`.
+        inputs_of_request: {key of a request: its inputs}. No input is longer
+            than the last of `limits.lengths`.
         limits: limits of the engine's batches.
     """
-    rows = sorted(_list_rows(requests), key=lambda row: -len(row.input.ids))
+    rows = sorted(
+        _list_rows(inputs_of_request), key=lambda row: -len(row.input.ids)
+    )
     start = 0
     while start < len(rows):
         length = limits.padded_length(len(rows[start].input.ids))
@@ -133,11 +135,11 @@ def plan_batches(
 
 
 def _list_rows(
-    requests: Mapping[int, Sequence[NetworkInput]],
+    inputs_of_request: Mapping[int, Sequence[NetworkInput]],
 ) -> list[BatchRow]:
     return [
         BatchRow(key, input_index, network_input)
-        for key, inputs in requests.items()
+        for key, inputs in inputs_of_request.items()
         for input_index, network_input in enumerate(inputs)
     ]
 
@@ -176,17 +178,20 @@ class OutputCollector:
     returns.
 
     Args:
-        requests: {key: inputs of a request}.
+        inputs_of_request: {key of a request: its inputs}.
     """
 
-    def __init__(self, requests: Mapping[int, Sequence[NetworkInput]]) -> None:
+    def __init__(
+        self, inputs_of_request: Mapping[int, Sequence[NetworkInput]]
+    ) -> None:
         # {key of a request: outputs of its inputs, {} until they are computed}.
         self._outputs: dict[int, list[OutputArrays]] = {
-            key: [{} for _ in inputs] for key, inputs in requests.items()
+            key: [{} for _ in inputs]
+            for key, inputs in inputs_of_request.items()
         }
         # {key of a request: number of its inputs that are not computed yet}.
         self._num_missing = {
-            key: len(inputs) for key, inputs in requests.items()
+            key: len(inputs) for key, inputs in inputs_of_request.items()
         }
 
     def add_batch(

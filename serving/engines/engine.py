@@ -112,7 +112,7 @@ class Engine(abc.ABC):
         Args:
             features: input_ids, input_mask and segment_ids, int32 [B, T], or
                 [B, C, T] for a network that chooses among C texts.
-            limits: limits of the engine's batches.
+            limits: limits of the engine's batches, from `batch_limits`.
 
         Raises:
             EngineError: the network fails.
@@ -126,14 +126,16 @@ class Engine(abc.ABC):
             }
         )
 
-    def limit_batches(
+    def batch_limits(
         self,
         max_seq_length: int,
         *,
         pads_to_maximum: bool,
         values_per_token: int = 1,
     ) -> BatchLimits:
-        """Returns the limits of the engine's batches.
+        """Returns the limits of the engine's batches of a model.
+
+        The arguments are all that an engine must know of a model.
 
         Args:
             max_seq_length: maximum length of an input in WordPieces.
@@ -153,20 +155,14 @@ class Engine(abc.ABC):
 
     def run_all(
         self,
-        requests: Mapping[int, Sequence[NetworkInput]],
-        *,
-        max_seq_length: int,
-        pads_to_maximum: bool,
-        values_per_token: int,
+        inputs_of_request: Mapping[int, Sequence[NetworkInput]],
+        limits: BatchLimits,
     ) -> Iterator[dict[int, list[OutputArrays]]]:
         """Runs the inputs of several requests in batches of similar length.
 
         Args:
-            requests: {key: inputs of a request}.
-            max_seq_length: maximum length of an input in WordPieces.
-            pads_to_maximum: True to pad all inputs to `max_seq_length`.
-            values_per_token: number of values that the network outputs for
-                each WordPiece.
+            inputs_of_request: {key of a request: its inputs}.
+            limits: limits of the engine's batches, from `batch_limits`.
 
         Yields:
             after each batch, {key of a request: outputs of its inputs, without
@@ -176,15 +172,11 @@ class Engine(abc.ABC):
         Raises:
             EngineError: the network fails on a batch.
         """
-        if empty := [key for key, inputs in requests.items() if not inputs]:
+        empty = [key for key, inputs in inputs_of_request.items() if not inputs]
+        if empty:
             yield {key: [] for key in empty}
-        limits = self.limit_batches(
-            max_seq_length,
-            pads_to_maximum=pads_to_maximum,
-            values_per_token=values_per_token,
-        )
-        collector = OutputCollector(requests)
-        for batch in plan_batches(requests, limits):
+        collector = OutputCollector(inputs_of_request)
+        for batch in plan_batches(inputs_of_request, limits):
             outputs = self.run(batch.to_features())
             yield collector.add_batch(batch.rows, outputs)
 

@@ -3,11 +3,20 @@
 Nothing that answers requests imports this package. For training and
 tools/export.py:
 
-    export_flags.py: `ExportFlags`, the flags of the folder and the formats
     export.py: `export`, which looks up what exports the head of the model
     folder_writer.py: writes the folder with all its files
+
+The networks in the folder, by functions like `write_onnx`, which all have the
+same arguments. engines/ runs each format. Only SavedModels have several
+signatures. The inputs of the other formats are ids of WordPieces:
+
+    saved_model_writer.py: saved_model.pb and more, with tf.saved_model
+    litert_writer.py: model.tflite, with tf.lite, only with builtin operations
+    onnx_writer.py: onnx/model.onnx, from the graph that onnx_graph/ builds
+
+What is in the networks:
+
     heads/: what differs between the kinds of models, a module for each kind
-    writers/: writes a SavedModel, LiteRT and ONNX
     signatures/: what the signatures of a SavedModel consist of
     onnx_graph/: builds the graph of an ONNX file, to which heads/ adds heads
 """
@@ -19,14 +28,14 @@ from imports import lazy
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them
     # that the names are public.
+    from serving.export_options import ExportFlags as ExportFlags
     from serving.exporting.export import is_exportable as is_exportable
-    from serving.exporting.export_flags import ExportFlags as ExportFlags
 
 # {name: its module} of what training needs of this package. `lazy` imports a
 # module at the first use of its name, so that the flags need no TensorFlow.
 _MODULE_OF_NAME = {
     "is_exportable": "serving.exporting.export",
-    "ExportFlags": "serving.exporting.export_flags",
+    "ExportFlags": "serving.export_options",
 }
 
 __all__ = [*_MODULE_OF_NAME]

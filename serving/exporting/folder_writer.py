@@ -25,8 +25,8 @@ from modeling.base_model import BaseModel
 from serving import engines
 from serving.engines import ExportFormat, checksums, exported_outputs
 from serving.export_options import ExportOptions
+from serving.exporting import litert_writer, saved_model_writer
 from serving.exporting.signatures.export_signatures import ExportSignatures
-from serving.exporting.writers import litert_writer, saved_model_writer
 
 
 def write_export(
@@ -185,7 +185,7 @@ def _write_onnx(
     """Writes the file model.onnx, if the package onnx is installed."""
     try:
         # Import late, because only this format needs the package onnx.
-        from serving.exporting.writers import onnx_writer
+        from serving.exporting import onnx_writer
 
         onnx_writer.write_onnx(path, model, signatures, options)
     except ModuleNotFoundError as error:

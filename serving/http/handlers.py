@@ -38,7 +38,8 @@ class Handlers:
     """Answers requests, with a method for each path of routes.py.
 
     openapi.json contains the docstrings of the methods, and the names or
-    aliases of their parameters, which are the parts of a path.
+    aliases of their parameters, which are the parts of a path. So they say
+    `task`, as the paths do, where the code says `text_task`.
 
     Args:
         state: models of the server, and whether it is ready.
@@ -175,7 +176,7 @@ def parse_predict_body(text_task: AnyTextTask, body: bytes) -> list[object]:
     """Returns the unchecked requests in a body, as in TensorFlow Serving.
 
     The body is {"instances": list of texts or objects}. Its "signature_name"
-    may name the task.
+    may name the text task.
 
     Raises:
         RequestError: the body is not valid.

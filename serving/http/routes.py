@@ -60,7 +60,7 @@ def create_router(state: ServerState) -> fastapi.FastAPI:
             405: error_handlers.answer_wrong_method,
         },
     )
-    body_schema = _describe_body()
+    body_schema = _create_body_schema()
     for route in routes:
         router.api_route(
             route.path,
@@ -81,8 +81,7 @@ class _Operation(NamedTuple):
     Attributes:
         id: id by which generated clients call the operation. It must never
             change.
-        summary: title of the operation. The space at its beginning keeps
-            openapi.json the same.
+        summary: title of the operation.
     """
 
     id: str
@@ -120,39 +119,39 @@ def _list_routes(handlers: Handlers) -> list[_Route]:
             "GET",
             "/healthz",
             handlers.answer_health_request,
-            _Operation("_health_healthz_get", " Health"),
+            _Operation("_health_healthz_get", "Health"),
         ),
         _Route(
             "GET",
             "/api/models",
             handlers.answer_models_request,
-            _Operation("_list_api_models_get", " List"),
+            _Operation("_list_api_models_get", "List"),
         ),
         _Route(
             "POST",
             "/api/models/{name}/{task}",
             handlers.answer_text_task_request,
-            _Operation("_do_task_api_models__name___task__post", " Do Task"),
+            _Operation("_do_task_api_models__name___task__post", "Do Task"),
         ),
         _Route(
             "GET",
             "/v1/models/{name}",
             handlers.answer_status_request,
-            _Operation("_status_v1_models__name__get", " Status"),
+            _Operation("_status_v1_models__name__get", "Status"),
         ),
         _Route(
             "POST",
             f"/v1/models/{{name}}{PREDICT_SUFFIX}",
             handlers.answer_predict_request,
-            _Operation("_predict_v1_models__name__predict_post", " Predict"),
+            _Operation("_predict_v1_models__name__predict_post", "Predict"),
         ),
     ]
 
 
-def _describe_body() -> dict[str, object]:
+def _create_body_schema() -> dict[str, object]:
     """Returns what openapi.json says about the body of a POST.
 
-    A body has the fields of a task. `TextTask.parse_request` checks them.
+    A body has the fields of a text task. `TextTask.parse_request` checks them.
     """
     text_task_schemas = [
         {

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from imports.installation import find_extra, install_command
+from imports.installation import extra_of, install_command
 from options.path_flags import (
     PathFlag,
     check_paths,
@@ -167,7 +167,7 @@ def serve_models(
         from serving.http import app, server_process
         from serving.http.server_state import ExportToServe
     except ModuleNotFoundError as error:
-        if find_extra(error.name) is None:
+        if extra_of(error.name) is None:
             # The code of this project is wrong, or its installation.
             raise
         raise ValueError(

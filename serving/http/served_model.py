@@ -36,10 +36,10 @@ class ServedModel:
         self.text_model = text_model
         self._turn_s = turn_s
         self.text_task_of_name = {
-            name: text_model.task(name) for name in text_model.tasks
+            name: text_model.text_task(name) for name in text_model.text_tasks
         }
         self.description = {
-            "tasks": text_model.tasks,
+            "tasks": text_model.text_tasks,
             "fields": {
                 name: text_task.field_names
                 for name, text_task in self.text_task_of_name.items()

@@ -97,7 +97,7 @@ def answer_files(
     text_model = options.load()
     folder = Path(text_model.path)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
-        job_paths = JobPaths(output_file, ending=_find_ending(output_file))
+        job_paths = JobPaths(output_file, ending=_ending_of(output_file))
         job_files = JobFiles(
             job_paths,
             {
@@ -128,7 +128,7 @@ def _result_of(manifest: Manifest, text: str) -> BulkResult:
     return BulkResult(counts, text)
 
 
-def _find_ending(path: str) -> str:
+def _ending_of(path: str) -> str:
     """Returns the ending of a path, such as ".csv.gz", for the shards."""
     name = os.path.basename(path)
     compression = ".gz" if name.endswith(".gz") else ""

@@ -92,7 +92,7 @@ class BulkOptions:
         text_model = self.load()
         return Asker(
             text_model.text_engine,
-            text_model.task(self.text_task_name),
+            text_model.text_task(self.text_task_name),
             self.reply_options,
         )
 
@@ -138,7 +138,7 @@ class BulkOptions:
         """
         text_model = self.load()
         columns = RequestColumns.choose(
-            text_model.task(self.text_task_name),
+            text_model.text_task(self.text_task_name),
             self.text_columns,
             text_model.columns,
         )

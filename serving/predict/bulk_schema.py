@@ -115,7 +115,7 @@ def create_schema(
                 "--output_format=jsonl"
             )
         return OutputSchema({}, name, shapes.pop())
-    kept = {
+    written_fields = {
         name: value
         for reply in replies
         for name, value in reply.items()
@@ -123,7 +123,7 @@ def create_schema(
     }
     error_fields: dict[str, object] = {"file": ""} if has_several_files else {}
     error_fields |= {"line": 0, "error": ""}
-    added = with_prediction({}, kept, columns.taken)
+    added = with_prediction({}, written_fields, columns.taken)
     added |= with_prediction({}, error_fields, columns.taken)
     return OutputSchema(
         columns.names | {key: key for key in flatten_prediction(added)}

@@ -56,7 +56,7 @@ def create_input_rows(
 def to_requests(text_task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     """Converts the texts of the command line to requests.
 
-    If the task has one field, each text is a request. Otherwise the texts
+    If the text task has one field, each text is a request. Otherwise the texts
     become the fields of one request, in order. If the last field is a list, it
     contains all remaining texts.
 

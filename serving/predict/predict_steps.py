@@ -1,6 +1,6 @@
 """The steps of predict.py: from its flags to the written replies.
 
-Call `check_arguments` and `find_files`, and then `answer_in_bulk` if
+Call `check_arguments` and `list_input_files`, and then `answer_in_bulk` if
 `PredictConfig.is_bulk`, else `answer_in_process`.
 """
 
@@ -52,7 +52,7 @@ def check_arguments(input_file: str | None, arguments: Sequence[str]) -> None:
         raise ValueError(f"{files[0]} is a file; set it as --input_file")
 
 
-def find_files(input_file: str | None) -> list[str]:
+def list_input_files(input_file: str | None) -> list[str]:
     """Returns the paths of --input_file, by default of standard input.
 
     Raises:
@@ -74,7 +74,7 @@ def answer_in_process(
     """Answers texts, files or a pipe in this process, and writes the replies.
 
     Args:
-        config: the model, its task, and where the replies are written.
+        config: the model, its text task, and where the replies are written.
         output_format: format of the replies.
         paths: paths of the files.
         texts: texts of the command line. Without texts, the files are read.
@@ -87,7 +87,7 @@ def answer_in_process(
             many rows were answered.
     """
     text_model = _load_text_model(config)
-    text_task = text_model.task(config.task)
+    text_task = text_model.text_task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
     asker = Asker(text_model.text_engine, text_task, config.reply_options)
     source = _open_rows(config, text_model, texts, paths)
@@ -145,7 +145,7 @@ def _open_rows(
         texts: texts of the command line. Without texts, the files are read.
         paths: paths of the files.
     """
-    text_task = text_model.task(config.task)
+    text_task = text_model.text_task(config.task)
     if texts:
         return _RowSource(iter(create_input_rows(text_task, texts)), None)
     columns = RequestColumns.choose(
@@ -193,7 +193,8 @@ def answer_in_bulk(
     """Answers the requests of files as a job, whose units write shards.
 
     Args:
-        config: the model, its task, and the number of processes and shards.
+        config: the model, its text task, and the number of processes and
+            shards.
         output_format: format of the replies.
         paths: paths of the files.
         beam_options: options of a Beam pipeline, None to run in processes.
@@ -231,7 +232,7 @@ def _create_bulk_options(
         checksum=text_model.checksum,
         engine=text_model.engine.name,
         num_threads=config.num_threads,
-        text_task_name=text_model.task(config.task).name,
+        text_task_name=text_model.text_task(config.task).name,
         reply_options=config.reply_options,
         table=config.table,
         input_format=config.input_format,

@@ -109,9 +109,9 @@ def create_row(
         for name in text_task.text_names
         if name in reply and row.get(name) == reply[name]
     }
-    kept = {
+    kept_fields = {
         name: reply[name]
         for name in row_options.output_fields or reply
         if name in reply and name not in repeated
     }
-    return OutputRow(with_prediction(row, kept, row_options.taken_names))
+    return OutputRow(with_prediction(row, kept_fields, row_options.taken_names))

@@ -13,7 +13,7 @@ from absl import logging
 from data.tables import tables
 from data.tables.table_layout import TableLayout
 from data.tables.usual_names import guess_columns
-from serving.text_tasks.request_fields import Field, Request
+from serving.text_tasks.request_fields import Request, RequestField
 from serving.text_tasks.text_task import AnyTextTask
 
 
@@ -105,7 +105,7 @@ class _FieldColumn(NamedTuple):
             flags choose the column.
     """
 
-    field: Field
+    field: RequestField
     column: str
     is_renamed: bool
 
@@ -168,10 +168,11 @@ class RequestParser:
         """
         field_columns = self._find_columns(row)
         request = self._copy_cells(row, field_columns)
-        for found in field_columns:
-            is_required_cell = self.is_table and found.field.is_required
-            if found.is_renamed or is_required_cell:
-                request[found.request_name] = found.read_cell(row)
+        for field_column in field_columns:
+            is_required = self.is_table and field_column.field.is_required
+            if field_column.is_renamed or is_required:
+                cell = field_column.read_cell(row)
+                request[field_column.request_name] = cell
         words = request.get("words")
         if self.is_table and isinstance(words, str):
             request["words"] = words.split()
@@ -183,8 +184,8 @@ class RequestParser:
         """Copies the cells whose columns keep their names."""
         replaced = {
             column
-            for found in field_columns
-            for column in found.replaced_columns
+            for field_column in field_columns
+            for column in field_column.replaced_columns
         }
         return {
             column: cell
@@ -216,7 +217,7 @@ class RequestParser:
                 raise _missing_column_error(names, row)
         return field_columns
 
-    def _list_names(self, field: Field) -> list[str]:
+    def _list_names(self, field: RequestField) -> list[str]:
         """Returns the names of the columns of a field, the first one first."""
         trained = self.columns.trained.get(field.name)
         return [trained, *field.names] if trained else field.names

@@ -8,7 +8,7 @@ from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
@@ -71,12 +71,11 @@ def _encode_question(
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    assert text_engine.window_options
     windows = [
         *create_squad_features(
             [example],
             text_engine.tokenizer,
-            text_engine.window_options,
+            text_engine.required_answer_options.windows,
             is_training=False,
         )
     ]
@@ -97,7 +96,6 @@ def _decode_answer(
     reply_options: ReplyOptions,
 ) -> AnswerReply:
     """Returns the best answer in any of the windows."""
-    assert text_engine.decoding_options
     example, windows = question
     results = {
         window.unique_id: token_spans.RawResult(
@@ -109,22 +107,22 @@ def _decode_answer(
         example,
         windows,
         results,
-        text_engine.decoding_options,
+        text_engine.required_answer_options.decoding,
         text_engine.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]
-    reply = _describe_answer(example.context, *best[answer.chosen_index])
+    reply = _create_answer_reply(example.context, *best[answer.chosen_index])
     reply["null_odds"] = float(answer.null_odds)
     if reply_options.n_best > 1:
         reply["n_best"] = [
-            _describe_answer(example.context, candidate, entry)
+            _create_answer_reply(example.context, candidate, entry)
             for candidate, entry in best[: reply_options.n_best]
         ]
     return reply
 
 
-def _describe_answer(
+def _create_answer_reply(
     passage: str,
     candidate: answer_decoding.Candidate,
     entry: answer_decoding.NbestEntry,
@@ -149,7 +147,7 @@ ANSWER = TextTask(
     name="answer",
     encode=_encode_question,
     decode=_decode_answer,
-    fields=[Field("question"), Field("context")],
+    fields=[RequestField("question"), RequestField("context")],
     reads_all=True,
     required_settings=[
         field.name

@@ -162,16 +162,14 @@ class Asker:
 
         Raises an EngineError if the network fails on a batch.
         """
-        inputs = {index: request.inputs for index, request in encoded.items()}
+        inputs_of_request = {
+            index: request.inputs for index, request in encoded.items()
+        }
         values_per_token = 1
         if self.text_task.predicts_words:
             values_per_token = len(self.text_engine.tokenizer.tokens)
-        batches = self.text_engine.engine.run_all(
-            inputs,
-            max_seq_length=self.text_engine.max_seq_length,
-            pads_to_maximum=self.text_engine.pads_to_maximum,
-            values_per_token=values_per_token,
-        )
+        limits = self.text_engine.batch_limits(values_per_token)
+        batches = self.text_engine.engine.run_all(inputs_of_request, limits)
         for computed in batches:
             yield {
                 index: self._decode_reply(encoded[index], outputs)

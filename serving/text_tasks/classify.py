@@ -1,4 +1,4 @@
-"""The tasks of a classifier: labels of texts or pairs, ranks of passages."""
+"""The text tasks of a classifier: labels of texts, ranks of passages."""
 
 import itertools
 from typing import NotRequired, TypedDict
@@ -20,7 +20,7 @@ from serving.text_tasks.pairs import (
     encode_pair,
     pair_of,
 )
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
@@ -104,7 +104,7 @@ def _decode_labels(
     """
     output_mode = text_engine.output_mode
     labels = text_engine.labels
-    predictions = _read_outputs(outputs, output_mode)
+    predictions = _compute_predictions(outputs, output_mode)
     if output_mode == output_modes.REGRESSION:
         return {"value": float(predictions[0])}
     is_sure = predictions >= reply_options.min_probability
@@ -119,7 +119,7 @@ def _decode_labels(
     return {"label": label, "probabilities": probabilities}
 
 
-def _read_outputs(
+def _compute_predictions(
     outputs: list[OutputArrays], output_mode: OutputMode
 ) -> FloatArray:
     """Returns the probability of each label, or [value] in regression."""
@@ -138,8 +138,8 @@ CLASSIFY = TextTask(
     encode=_encode_texts,
     decode=_decode_labels,
     fields=[
-        Field("text_a", aliases=("text",)),
-        Field("text_b", is_required=False),
+        RequestField("text_a", aliases=("text",)),
+        RequestField("text_b", is_required=False),
     ],
     check_fields=check_pair,
     required_settings=("output_mode", "labels"),
@@ -186,5 +186,5 @@ RERANK = TextTask(
     name="rerank",
     encode=_encode_passages,
     decode=_decode_ranking,
-    fields=[Field("query"), Field("passages", is_list=True)],
+    fields=[RequestField("query"), RequestField("passages", is_list=True)],
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.pairs import CutReply, encode_pair
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import ReplyOptions, TextTask
 
@@ -60,5 +60,5 @@ EMBED = TextTask(
     name="embed",
     encode=encode_pair,
     decode=_decode_vectors,
-    fields=[Field("text")],
+    fields=[RequestField("text")],
 )

@@ -37,13 +37,13 @@ class ExportContents(NamedTuple):
             they are known.
         text_engine: the engine with its tokenizer, None if the model accepts
             no text.
-        text_tasks: {name: text task} of the model, the main one first.
+        text_task_of_name: {name: text task} of the model, the main one first.
     """
 
     head_settings: HeadSettings
     columns: Sequence[str | None] = ()
     text_engine: TextEngine | None = None
-    text_tasks: Mapping[str, AnyTextTask] = MappingProxyType({})
+    text_task_of_name: Mapping[str, AnyTextTask] = MappingProxyType({})
 
 
 def read_export(folder: Path, engine: Engine) -> ExportContents:
@@ -80,7 +80,7 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
         head_settings=head_settings,
         columns=_read_text_columns(preset),
         text_engine=text_engine,
-        text_tasks=create_text_tasks(model_class, text_engine),
+        text_task_of_name=create_text_tasks(model_class, text_engine),
     )
 
 

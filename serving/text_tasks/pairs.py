@@ -1,6 +1,6 @@
 """Turns a text or a pair of texts into an input of the network.
 
-Tasks over a text or a pair share these functions.
+Text tasks over a text or a pair share these functions.
 """
 
 import dataclasses
@@ -10,9 +10,9 @@ from typing import NotRequired, TypedDict
 from data.text.token_windows import join_tokens
 from serving.engines import NetworkInput
 from serving.text_tasks.request_fields import (
-    Field,
     Request,
     RequestError,
+    RequestField,
 )
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask, EncodedRequest
@@ -84,16 +84,16 @@ def check_pair(request: Request) -> None:
 
 
 def without_pairs(text_task: AnyTextTask) -> AnyTextTask:
-    """Returns a task whose requests contain no second text.
+    """Returns a text task whose requests contain no second text.
 
-    This is a copy if the second text is optional. Other tasks need both texts,
-    or have no second one.
+    This is a copy if the second text is optional. Other text tasks need both
+    texts, or have no second one.
     """
-    if Field("text_b", is_required=False) not in text_task.fields:
+    if RequestField("text_b", is_required=False) not in text_task.fields:
         return text_task
     return dataclasses.replace(
         text_task,
-        fields=[Field("text", aliases=("text_a",))],
+        fields=[RequestField("text", aliases=("text_a",))],
         check_fields=_check_single_text,
     )
 

@@ -1,4 +1,4 @@
-"""Tasks of a pretrained model: fill-mask and next-sentence."""
+"""Text tasks of a pretrained model: fill-mask and next-sentence."""
 
 from typing import NamedTuple, NotRequired, TypedDict
 
@@ -11,7 +11,7 @@ from serving.text_tasks.pairs import (
     create_input,
     encode_pair,
 )
-from serving.text_tasks.request_fields import Field, RequestError
+from serving.text_tasks.request_fields import RequestError, RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     MASK,
@@ -129,7 +129,7 @@ FILL_MASK = TextTask(
     name="fill-mask",
     encode=_encode_masks,
     decode=_decode_masks,
-    fields=[Field("text")],
+    fields=[RequestField("text")],
     predicts_words=True,
 )
 
@@ -148,7 +148,7 @@ NEXT_SENTENCE = TextTask(
     name="next-sentence",
     encode=encode_pair,
     decode=_decode_next_sentence,
-    fields=[Field("text_a", aliases=("text",)), Field("text_b")],
+    fields=[RequestField("text_a", aliases=("text",)), RequestField("text_b")],
     check_fields=check_pair,
     predicts_words=True,
 )

@@ -45,7 +45,7 @@ def list_text_tasks() -> list[AnyTextTask]:
         *itertools.chain.from_iterable(TEXT_TASKS_OF_CLASS.values()),
         TOKENIZE,
     ]
-    # Several classes support the same task.
+    # Several classes support the same text task.
     return [*{text_task.name: text_task for text_task in text_tasks}.values()]
 
 
@@ -100,7 +100,7 @@ def _adapt_text_task(
 def check_settings(
     model_class: ModelClass, head_settings: Mapping[str, object], file: Path
 ) -> None:
-    """Checks that an export states all that its tasks need.
+    """Checks that an export states all that its text tasks need.
 
     Args:
         model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.

@@ -2,10 +2,10 @@
 
 For example, the requests to `classify` have these fields:
 
-    Field("text_a", aliases=("text",))
-    Field("text_b", is_required=False)
+    RequestField("text_a", aliases=("text",))
+    RequestField("text_b", is_required=False)
 
-Each task has a TypedDict of its requests, such as `PairRequest`.
+Each text task has a TypedDict of its requests, such as `PairRequest`.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, TypeAlias, cast
 # A request, {name of a field: value}, whose values may be wrong.
 Request: TypeAlias = dict[str, object]
 # A request whose texts `TextTask.parse_request` has checked. It contains the
-# fields of its task, and may contain other entries, which no task reads.
+# fields of its text task, and may contain other entries, which nothing reads.
 CheckedRequest: TypeAlias = Mapping[str, object]
 
 
@@ -62,8 +62,8 @@ Texts: TypeAlias = str | TextList
 
 
 @dataclasses.dataclass(frozen=True)
-class Field:
-    """A field of the requests to a task: a text, or a list of texts.
+class RequestField:
+    """A field of the requests to a text task: a text, or a list of texts.
 
     Attributes:
         name: name of the field.

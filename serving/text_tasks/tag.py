@@ -6,7 +6,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
@@ -119,7 +119,7 @@ def _decode_tags(
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        legal_tags=text_engine.legal_tags,
+        legal_tags=text_engine.chooses_legal_tags,
     )
     probabilities = tag_probabilities.tolist()
     reply: TagReply = {
@@ -130,7 +130,7 @@ def _decode_tags(
     if text is None:
         return reply
     spans = find_words(text, words)
-    entities = _describe_entities(text, spans, tags, probabilities)
+    entities = _create_entity_replies(text, spans, tags, probabilities)
     return {
         **reply,
         "spans": [[*span] for span in spans],
@@ -143,7 +143,7 @@ def _decode_tags(
     }
 
 
-def _describe_entities(
+def _create_entity_replies(
     text: str,
     spans: Sequence[Sequence[int]],
     tags: Sequence[str],
@@ -173,7 +173,7 @@ TAG = TextTask(
     name="tag",
     encode=_encode_words,
     decode=_decode_tags,
-    fields=[Field("text", list_alias="words")],
+    fields=[RequestField("text", list_alias="words")],
     reads_all=True,
     required_settings=("labels",),
 )

@@ -1,6 +1,7 @@
 """An engine with its tokenizer and the settings of its head."""
 
 import dataclasses
+from typing import NamedTuple
 
 from data.squad.squad_options import (
     DecodingOptions,
@@ -12,7 +13,25 @@ from model_folders import kinds, output_modes
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.output_modes import OutputMode
-from serving.engines import Engine, NetworkInput, exported_outputs, pad_batch
+from serving.engines import (
+    BatchLimits,
+    Engine,
+    NetworkInput,
+    exported_outputs,
+    pad_batch,
+)
+
+
+class AnswerOptions(NamedTuple):
+    """How a span labeler answers.
+
+    Attributes:
+        windows: how it cuts a passage into windows.
+        decoding: how it chooses answers.
+    """
+
+    windows: WindowOptions
+    decoding: DecodingOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,12 +53,9 @@ class TextEngine:
             if it is unknown.
         doc_stride: WordPieces between the starts of the windows of a text, 0 if
             the model reads a text in one input.
-        legal_tags: whether a token classifier chooses the best legal
+        chooses_legal_tags: whether a token classifier chooses the best legal
             sequence of tags, or each tag independently.
-        window_options: how a span labeler cuts a passage into windows, None for
-            other models.
-        decoding_options: how a span labeler chooses answers, None for other
-            models.
+        answer_options: how a span labeler answers, None for other models.
     """
 
     engine: Engine
@@ -50,9 +66,8 @@ class TextEngine:
     output_mode: OutputMode = output_modes.CLASSIFICATION
     num_texts: int | None = None
     doc_stride: int = 0
-    legal_tags: bool = False
-    window_options: WindowOptions | None = None
-    decoding_options: DecodingOptions | None = None
+    chooses_legal_tags: bool = False
+    answer_options: AnswerOptions | None = None
 
     @property
     def accepts_pairs(self) -> bool:
@@ -62,12 +77,33 @@ class TextEngine:
         """
         return self.num_texts != 1 and not self.doc_stride
 
+    @property
+    def required_answer_options(self) -> AnswerOptions:
+        """How a span labeler answers.
+
+        Raises:
+            TypeError: the model is no span labeler, so the text task `answer`
+                is not for it.
+        """
+        if self.answer_options is None:
+            raise TypeError("only a span labeler has options of answers")
+        return self.answer_options
+
+    def batch_limits(self, values_per_token: int = 1) -> BatchLimits:
+        """Returns the limits of the engine's batches for this model.
+
+        `values_per_token` is the number of values that the network outputs for
+        each WordPiece.
+        """
+        return self.engine.batch_limits(
+            self.max_seq_length,
+            pads_to_maximum=self.pads_to_maximum,
+            values_per_token=values_per_token,
+        )
+
     def warm_up(self) -> None:
         """Runs a row of padding of each length, for `TextModel.warm_up`."""
-        limits = self.engine.limit_batches(
-            self.max_seq_length, pads_to_maximum=self.pads_to_maximum
-        )
-        for length in limits.lengths:
+        for length in self.batch_limits().lengths:
             padding = NetworkInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 
@@ -93,13 +129,13 @@ def create_text_engine(
     """
     fixed = engine.inputs["input_ids"][-1]
     max_seq_length = min(filter(None, (head_settings["max_seq_length"], fixed)))
-    window_options = None
-    decoding_options = None
+    answer_options = None
     if model_class == kinds.SPAN_LABELER:
-        window_options = read_options(
+        windows = read_options(
             WindowOptions, {**head_settings, "max_seq_length": max_seq_length}
         )
-        decoding_options = read_options(DecodingOptions, head_settings)
+        decoding = read_options(DecodingOptions, head_settings)
+        answer_options = AnswerOptions(windows, decoding)
     return TextEngine(
         engine=engine,
         tokenizer=tokenizer,
@@ -112,7 +148,6 @@ def create_text_engine(
         num_texts=head_settings.get("num_texts"),
         doc_stride=head_settings.get("doc_stride", 0),
         # An export without this setting chooses each tag independently.
-        legal_tags=bool(head_settings.get("legal_tags")),
-        window_options=window_options,
-        decoding_options=decoding_options,
+        chooses_legal_tags=bool(head_settings.get("legal_tags")),
+        answer_options=answer_options,
     )

@@ -23,9 +23,9 @@ from options.fields import option
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import (
     CheckedRequest,
-    Field,
     Request,
     RequestError,
+    RequestField,
     RequestList,
     texts_in_field,
 )
@@ -37,7 +37,8 @@ MASK = "[MASK]"
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
 # What decoding must know of a request, such as the words of a text to tag: the
-# same idea as the origin of a record in training/task.py.
+# same idea as the origin of a record in training/task.py. The key `origin` of
+# model.json is something else: the provenance of weights.
 OriginT = TypeVar("OriginT")
 OriginT_contra = TypeVar("OriginT_contra", contravariant=True)
 # The TypedDict of a text task's requests, whose texts are checked.
@@ -69,6 +70,7 @@ class ReplyOptions:
     n_best: int = option(
         1, "answer: maximum number of answers per question.", at_least=1
     )
+    # Named as the argument of `TextModel.embed` and the flag --tokens.
     tokens: bool = option(
         False, "embed: also write each WordPiece and its vector."
     )
@@ -100,7 +102,7 @@ class EncodeRequest(Protocol[RequestT_contra, OriginT]):
 
         Args:
             text_engine: engine that answers the request.
-            request: request to encode, a TypedDict in the task's file.
+            request: request to encode, a TypedDict in the text task's file.
 
         Raises:
             RequestError: the request is wrong.
@@ -118,7 +120,7 @@ class DecodeReply(Protocol[OriginT_contra, ReplyT_co]):
         reply_options: ReplyOptions,
         /,
     ) -> ReplyT_co:
-        """Returns the reply to a request, a TypedDict in the task's file.
+        """Returns the reply to a request, a TypedDict in the text task's file.
 
         The reply is plain Python. The `Asker` rounds its numbers.
 
@@ -159,7 +161,7 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
         reads_all: whether all of a long text is read, and not only as much as
             fits the model's maximum length.
         required_settings: names of the settings of the head without which the
-            task cannot answer.
+            text task cannot answer.
         check_fields: function that checks whether the fields of a request go
             together, or None.
     """
@@ -167,7 +169,7 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
     name: str
     encode: EncodeRequest[RequestT, OriginT]
     decode: DecodeReply[OriginT, ReplyT_co]
-    fields: Sequence[Field]
+    fields: Sequence[RequestField]
     predicts_words: bool = False
     reads_all: bool = False
     required_settings: Sequence[str] = ()

@@ -9,7 +9,7 @@ from serving.text_tasks.pairs import (
     create_input,
     pair_of,
 )
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
@@ -59,8 +59,8 @@ TOKENIZE = TextTask(
     encode=_encode_tokens,
     decode=_decode_tokens,
     fields=[
-        Field("text_a", aliases=("text",)),
-        Field("text_b", is_required=False),
+        RequestField("text_a", aliases=("text",)),
+        RequestField("text_b", is_required=False),
     ],
     check_fields=check_pair,
     reads_all=True,

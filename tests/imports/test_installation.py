@@ -43,7 +43,7 @@ def installed_command(monkeypatch):
     """The process of the installed command bert-serve, of two commands."""
     commands = {"serve": "bert-serve", "tools.export": "bert-export"}
     monkeypatch.setattr(
-        installation, "_find_installed_commands", lambda: commands
+        installation, "_list_installed_commands", lambda: commands
     )
     monkeypatch.setattr(sys, "argv", ["/usr/bin/bert-serve", "--help"])
 

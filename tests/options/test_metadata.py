@@ -4,9 +4,9 @@ import dataclasses
 
 from options.metadata import (
     declaration_of,
-    find_repeated_options,
     group_of,
     is_option,
+    list_repeated_options,
 )
 from tests.support.flag_groups import Config, Loop, Windows
 
@@ -38,5 +38,5 @@ def test_a_group_gets_the_values_of_its_own_and_its_shared_flags():
 
 def test_a_flag_of_two_groups_is_repeated():
     fields = {field.name: field for field in dataclasses.fields(Windows)}
-    assert find_repeated_options(FIELDS) == []
-    assert find_repeated_options(FIELDS | fields) == ["length"]
+    assert list_repeated_options(FIELDS) == []
+    assert list_repeated_options(FIELDS | fields) == ["length"]

@@ -70,7 +70,7 @@ def test_vectors_are_trained_and_exported(trained_run):
     assert "recall_1" in read_results(trained_run["close"] / "run")
     folder = trained_run["scores"]
     bert = serving.load(folder / "served")
-    assert bert.tasks == ["embed", "tokenize"]
+    assert bert.text_tasks == ["embed", "tokenize"]
     entries = read_json_lines(folder / "run/predictions.jsonl")
     first, second = (
         bert.embed([entry[name] for entry in entries])
@@ -146,7 +146,7 @@ def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
     changes = [{"task_name": "csv"}, {"task_name": "csv", "text_b_column": "b"}]
     _, exports = export_from_elsewhere(tmp_path, changes, 2)
     requests = [
-        to_requests(export.task(), ["one", "two"]) for export in exports
+        to_requests(export.text_task(), ["one", "two"]) for export in exports
     ]
     assert [len(each) for each in requests] == [2, 1]
 

@@ -89,7 +89,7 @@ def test_a_model_whose_folder_is_gone_is_an_error(model):
     shutil.rmtree(model.path)
     loaded = pickle.loads(pickled)
     with pytest.raises(FileNotFoundError, match="export does not exist"):
-        loaded.task("classify")
+        loaded.text_task("classify")
 
 
 def test_a_pool_says_that_the_folder_changed(model):
@@ -99,7 +99,7 @@ def test_a_pool_says_that_the_folder_changed(model):
         result = pool.map_async(model.classify, TEXTS)
         with pytest.raises(ValueError, match="another model"):
             result.get(timeout=60)
-        result = pool.map_async(operator.attrgetter("tasks"), [model])
+        result = pool.map_async(operator.attrgetter("text_tasks"), [model])
         with pytest.raises(ValueError, match="another model"):
             result.get(timeout=60)
 

@@ -98,7 +98,7 @@ def test_a_folder_without_a_model_is_named(tmp_path):
 
 def test_a_model_over_ids_has_no_tasks(load):
     model = load("multiple_choice")
-    assert model.tasks == []
+    assert model.text_tasks == []
     assert "input_ids" in model.engine.inputs
 
 
@@ -109,9 +109,9 @@ def test_a_model_over_ids_has_no_tasks(load):
         lambda model: model.tokenizer,
         lambda model: model.max_seq_length,
         lambda model: model.warm_up(),
-        lambda model: model.task(),
+        lambda model: model.text_task(),
     ],
-    ids=["classify", "tokenizer", "max_seq_length", "warm_up", "task"],
+    ids=["classify", "tokenizer", "max_seq_length", "warm_up", "text_task"],
 )
 def test_a_model_over_ids_says_that_it_accepts_no_text(load, ask):
     model = load("multiple_choice")
@@ -134,8 +134,8 @@ def single_texts(export_folder, tmp_path):
 
 
 def test_a_model_of_single_texts_has_one_field(single_texts):
-    assert single_texts.task("classify").field_names == ["text"]
-    assert single_texts.task("tokenize").field_names == ["text"]
+    assert single_texts.text_task("classify").field_names == ["text"]
+    assert single_texts.text_task("tokenize").field_names == ["text"]
 
 
 def test_a_model_of_single_texts_accepts_an_empty_second(single_texts):

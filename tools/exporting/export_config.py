@@ -7,7 +7,7 @@ from model_folders import kinds
 from options.config import Config
 from options.fields import group, like, option
 from options.path_kinds import PathKind
-from serving.exporting.export_flags import ExportFlags
+from serving.export_options import ExportFlags
 
 # {value of --task: model class to export for it}.
 CLASS_OF_TASK: dict[str, kinds.ModelClass] = {

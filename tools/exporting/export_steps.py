@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from modeling.base_model import BaseModel
 
 
-def find_model_class(config: ExportConfig, preset: Preset) -> kinds.ModelClass:
+def choose_model_class(
+    config: ExportConfig, preset: Preset
+) -> kinds.ModelClass:
     """Returns the name of the model class to export.
 
     Raises:

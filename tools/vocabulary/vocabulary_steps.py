@@ -20,7 +20,7 @@ from tools.vocabulary.vocabulary_config import VocabularyConfig
 _CONFIG_FILE = "bert_config.json"
 
 
-def find_casing_file(config: VocabularyConfig) -> str | None:
+def choose_casing_file(config: VocabularyConfig) -> str | None:
     """Returns the path at which to write the casing.
 
     Returns None if a file beside --output_file already states the casing.

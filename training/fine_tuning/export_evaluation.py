@@ -103,7 +103,7 @@ def _predict_batches(
     max_seq_length = task.config.fine_tuning.max_seq_length
     head_settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    limits = engine.limit_batches(
+    limits = engine.batch_limits(
         max_seq_length,
         pads_to_maximum=head_settings.get("trim_padding") is False,
     )

@@ -147,7 +147,7 @@ class _QuestionAnswerer:
             self._tokenizer, self._window_options, question, context
         )
         best = batching_graph.call_in_batches(
-            functools.partial(self._find_best_logits, windows),
+            functools.partial(self._compute_best_logits, windows),
             tf.size(windows.text_indices),
             self._batch_size,
         )
@@ -166,7 +166,7 @@ class _QuestionAnswerer:
             "end_logits": tf.cast(outputs["end_logits"], tf.float32),
         }
 
-    def _find_best_logits(
+    def _compute_best_logits(
         self, windows: Windows, start: tf.Tensor, end: tf.Tensor
     ) -> BestLogits:
         """Returns the best starts and ends in windows `start` to `end` - 1."""

@@ -34,9 +34,9 @@ from serving.exporting.signatures.export_signatures import (
     text_inputs,
 )
 from serving.exporting.signatures.ids_graph import (
+    choose_output_labels,
     compute_outputs,
     create_label_predictor,
-    find_output_labels,
 )
 
 
@@ -92,7 +92,7 @@ def create_classify_signatures(
     num_texts = head_settings.get("num_texts")
     labels = None
     if output_mode != output_modes.REGRESSION:
-        labels = find_output_labels(model, head_settings)
+        labels = choose_output_labels(model, head_settings)
     exported_output = exported_outputs.exported_output_of(
         kinds.CLASSIFIER, head_settings
     )

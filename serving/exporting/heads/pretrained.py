@@ -104,7 +104,7 @@ class _PretrainedPredictor:
             tokens.nrows(tf.int32),
             self._options.predict_batch_size,
         )
-        splits = _find_mask_splits(tokens, tokenizer.id_of(MASK))
+        splits = _compute_mask_splits(tokens, tokenizer.id_of(MASK))
         words = tf.gather(tokenizer.vocab, outputs["ids"])
         ragged = {
             "tokens": with_row_splits(words, splits),
@@ -183,7 +183,7 @@ class _PretrainedPredictor:
         return {"probability": outputs["next_sentence_probabilities"][:, 0]}
 
 
-def _find_mask_splits(tokens: tf.RaggedTensor, mask_id: int) -> tf.Tensor:
+def _compute_mask_splits(tokens: tf.RaggedTensor, mask_id: int) -> tf.Tensor:
     """Returns the row splits of the masks of all texts, int32 [N + 1].
 
     The masks of text i are the masks `splits[i]` to `splits[i + 1]` - 1.

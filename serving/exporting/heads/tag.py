@@ -28,8 +28,8 @@ from serving.exporting.signatures.export_signatures import (
     text_inputs,
 )
 from serving.exporting.signatures.ids_graph import (
+    choose_output_labels,
     create_label_predictor,
-    find_output_labels,
 )
 
 
@@ -62,15 +62,20 @@ def create_tag_signatures(
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    labels = find_output_labels(model, head_settings)
-    legal_tags = head_settings.get("legal_tags", True)
-    tagger = _WordTagger(model, labels, options, legal_tags=legal_tags)
+    labels = choose_output_labels(model, head_settings)
+    chooses_legal_tags = head_settings.get("legal_tags", True)
+    tagger = _WordTagger(
+        model, labels, options, chooses_legal_tags=chooses_legal_tags
+    )
     inputs = text_inputs("text")
     text_signatures = {
         "tag": Signature(tagger.tag, inputs),
         "tag_words": Signature(tagger.tag_words, inputs),
     }
-    recorded: HeadSettings = {"labels": labels, "legal_tags": legal_tags}
+    recorded: HeadSettings = {
+        "labels": labels,
+        "legal_tags": chooses_legal_tags,
+    }
     return ExportSignatures(tagger.predict, text_signatures, recorded)
 
 
@@ -88,10 +93,10 @@ class _WordTagger:
         labels: list[str],
         options: ExportOptions,
         *,
-        legal_tags: bool,
+        chooses_legal_tags: bool,
     ) -> None:
         self._labels = labels
-        self._legal_tags = legal_tags
+        self._chooses_legal_tags = chooses_legal_tags
         self._options = options
         self._tokenizer = options.packing.tokenizer
         self.predict = share_graph(
@@ -160,7 +165,7 @@ class _WordTagger:
         self, words: tf.RaggedTensor, probabilities: tf.Tensor
     ) -> tf.Tensor:
         """Returns the index of the tag of each word."""
-        if not self._legal_tags:
+        if not self._chooses_legal_tags:
             return tf.argmax(probabilities, -1)
         check = batching_graph.assert_little_padding(words.row_lengths())
         with tf.control_dependencies([check]):

@@ -83,7 +83,7 @@ def _assert_ids_in_range(
     return checks
 
 
-def find_output_labels(
+def choose_output_labels(
     model: BertClassifier, head_settings: HeadSettings
 ) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.

@@ -84,7 +84,7 @@ def test_answers_are_those_of_the_saved_model(engine, method, load_on, load):
     assert bert.engine.name == engine
     result = getattr(bert, method)(*texts, **more)
     assert_same(result, getattr(load(kind), method)(*texts, **more))
-    assert bert.tasks == load(kind).tasks
+    assert bert.text_tasks == load(kind).text_tasks
 
 
 @pytest.mark.slow
@@ -177,7 +177,9 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     texts = [text for text in TEXTS if text.strip()]
     rows = []
     for text in texts:
-        encoded = in_int8.task().encode(in_int8.text_engine, {"text_a": text})
+        encoded = in_int8.text_task().encode(
+            in_int8.text_engine, {"text_a": text}
+        )
         (network_input,) = encoded.inputs
         rows.append(network_input.ids)
     task = BatchKeepingTask(tmp_path, rows)

@@ -13,12 +13,8 @@ MANY_VALUES = 1 << 20
 
 def run_all(engine, requests, **changes):
     """Returns what an engine yields after each batch."""
-    options = {
-        "max_seq_length": 16,
-        "pads_to_maximum": False,
-        "values_per_token": 1,
-    }
-    return [*engine.run_all(requests, **options | changes)]
+    limits = engine.batch_limits(16, **{"pads_to_maximum": False} | changes)
+    return [*engine.run_all(requests, limits)]
 
 
 def test_each_request_gets_the_outputs_of_its_inputs():
@@ -35,12 +31,8 @@ def test_each_request_gets_the_outputs_of_its_inputs():
 
 def test_a_request_without_inputs_is_complete_before_any_batch():
     engine = NumpyEngine()
-    steps = engine.run_all(
-        {1: [], **ONE_TEXT},
-        max_seq_length=16,
-        pads_to_maximum=False,
-        values_per_token=1,
-    )
+    limits = engine.batch_limits(16, pads_to_maximum=False)
+    steps = engine.run_all({1: [], **ONE_TEXT}, limits)
     assert next(steps) == {1: []}
     assert not engine.batches
 
@@ -79,7 +71,7 @@ def test_a_network_that_needs_single_rows_gets_them():
 @pytest.mark.parametrize("padded_length", [6, 8, 16])
 def test_padded_inputs_get_the_padding_of_requests(padded_length):
     engine = NumpyEngine()
-    limits = engine.limit_batches(16, pads_to_maximum=False)
+    limits = engine.batch_limits(16, pads_to_maximum=False)
     features = engines.pad_batch(
         [NetworkInput([4, 5], 2), NetworkInput([6], 1)], padded_length
     )
@@ -90,7 +82,7 @@ def test_padded_inputs_get_the_padding_of_requests(padded_length):
 
 def test_an_input_of_several_texts_keeps_its_axes():
     engine = NumpyEngine()
-    limits = engine.limit_batches(16, pads_to_maximum=False)
+    limits = engine.batch_limits(16, pads_to_maximum=False)
     features = {
         name: values.reshape(1, 2, 10)
         for name, values in engines.pad_batch(

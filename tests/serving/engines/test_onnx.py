@@ -17,7 +17,7 @@ import onnx
 from onnx import helper
 
 from serving.engines.onnx import OnnxRuntime
-from serving.exporting.writers import onnx_writer
+from serving.exporting import onnx_writer
 
 BATCH = create_batch([LENGTH, 7], LENGTH)
 

@@ -14,8 +14,7 @@ import serving
 from data.probabilities import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
-from serving import engines
-from serving.exporting import writers
+from serving import engines, exporting
 from tests.support.models import create_batch
 from tests.support.serving.engines import ENGINES, saturates
 from tests.support.serving.exports import (
@@ -194,7 +193,7 @@ def check_graph(tmp_path):
     """(kind, ...): compares the ONNX graph of a model with the model."""
     onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
     pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
-    from serving.exporting.writers import onnx_writer
+    from serving.exporting import onnx_writer
 
     sizes = {"num_hidden_layers": 2, "layer_norm_eps": 0.1}
 
@@ -244,9 +243,9 @@ def test_a_missing_package_is_named_with_its_command(
     monkeypatch.setitem(sys.modules, package, None)
     # Another test may have imported the module.
     monkeypatch.delitem(
-        sys.modules, "serving.exporting.writers.onnx_writer", raising=False
+        sys.modules, "serving.exporting.onnx_writer", raising=False
     )
-    monkeypatch.delattr(writers, "onnx_writer", raising=False)
+    monkeypatch.delattr(exporting, "onnx_writer", raising=False)
     message = f"needs {package}: pip install -r requirements/onnx.txt"
     with pytest.raises(ImportError, match=message):
         export_classifier(

@@ -57,6 +57,15 @@ def test_an_operation_keeps_the_id_by_which_clients_call_it(
 
 
 @pytest.mark.parametrize(
+    ("path", "title"),
+    [("/healthz", "Health"), ("/api/models/{name}/{task}", "Do Task")],
+)
+def test_the_title_of_an_operation_has_no_space_around_it(paths, path, title):
+    (operation,) = paths[path].values()
+    assert operation["summary"] == title
+
+
+@pytest.mark.parametrize(
     ("path", "method"),
     [(path, method) for path, (method,) in METHODS_OF_PATH.items()],
 )

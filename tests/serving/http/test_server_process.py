@@ -53,7 +53,9 @@ def ask_python(load):
     def ask_python(kind, task, requests):
         model = load(kind)
         flags = ReplyOptions(top_k=8, n_best=8)
-        return Asker(model.text_engine, model.task(task), flags).ask(requests)
+        return Asker(model.text_engine, model.text_task(task), flags).ask(
+            requests
+        )
 
     return ask_python
 

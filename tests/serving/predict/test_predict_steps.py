@@ -2,7 +2,7 @@
 
 import pytest
 
-from serving.predict.predict_steps import check_arguments, find_files
+from serving.predict.predict_steps import check_arguments, list_input_files
 
 
 def test_texts_or_a_file_may_be_named():
@@ -21,17 +21,17 @@ def test_the_path_of_a_file_is_refused_as_a_text():
 
 
 def test_without_a_file_standard_input_is_read():
-    assert find_files(None) == ["<stdin>"]
+    assert list_input_files(None) == ["<stdin>"]
 
 
 def test_the_path_of_a_file_is_not_a_pattern(tmp_path):
     path = tmp_path / "boats[1],*.txt"
     path.touch()
-    assert find_files(str(path)) == [str(path)]
+    assert list_input_files(str(path)) == [str(path)]
 
 
 def test_the_files_of_a_pattern_are_read_in_order(tmp_path):
     for name in ("b.txt", "a.txt"):
         (tmp_path / name).touch()
-    found = find_files(str(tmp_path / "*.txt"))
+    found = list_input_files(str(tmp_path / "*.txt"))
     assert found == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]

@@ -104,7 +104,9 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         tmp_path, export_folder / kind, lines, task=task, **flags
     )
     model = load(kind)
-    asker = Asker(model.text_engine, model.task(task), ReplyOptions(**flags))
+    asker = Asker(
+        model.text_engine, model.text_task(task), ReplyOptions(**flags)
+    )
     for line, reply in zip(lines, result, strict=True):
         # The reply begins with the fields of the line, but for a mere text.
         kept = line if [*line] != ["text"] else {}
@@ -132,7 +134,9 @@ def test_the_page_describes_every_text_task():
 def test_the_page_names_every_field_of_a_reply(task, load):
     kind, lines, flags = REQUESTS[task]
     model = load(kind)
-    asker = Asker(model.text_engine, model.task(task), ReplyOptions(**flags))
+    asker = Asker(
+        model.text_engine, model.text_task(task), ReplyOptions(**flags)
+    )
     fields = {name for reply in asker.ask(lines) for name in reply}
     # The page says of these that any reply may have them.
     fields -= {"num_wordpieces_cut", "num_masks_cut"}
@@ -164,7 +168,7 @@ def test_texts_of_the_command_line_are_answered(
     result = [*map(json.loads, capsys.readouterr().out.splitlines())]
     assert len(result) == num_replies
     model = serving.load(folders[kind])
-    text_task = model.task()
+    text_task = model.text_task()
     groups = [texts] if num_replies == 1 else [[text] for text in texts]
     requests = [
         dict(zip(text_task.field_names, texts, strict=False))

@@ -12,7 +12,7 @@ from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import answer_rows
 from serving.text_tasks.asking import Asker
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
 from tests.support.serving.stub_engines import (
@@ -36,14 +36,14 @@ class Asked:
             "size",
             self._encode,
             lambda text_engine, text, *_: {"size": len(text)},
-            [Field("text")],
+            [RequestField("text")],
         )
 
     def _encode(self, text_engine, request):
         self.lengths.append(len(request["text"]))
         return EncodedRequest([], request["text"])
 
-    def _run_all(self, inputs, **_):
+    def _run_all(self, inputs, limits):
         self.batches.append(len(inputs))
         return [{key: [] for key in inputs}]
 
@@ -108,7 +108,7 @@ def rows_with_odd_numbers():
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
     ]
 
-    def run_all(inputs, **_):
+    def run_all(inputs, limits):
         if len(inputs) > 1:
             raise EngineError("out of memory")
         return [{key: [] for key in inputs}]
@@ -137,7 +137,7 @@ def test_an_error_keeps_the_columns_of_its_row(rows_with_odd_numbers):
 
 def test_an_error_of_the_code_is_no_error_of_a_row():
     text_engine = create_text_engine_stub(
-        lambda inputs, **_: [{number: [] for number in inputs}]
+        lambda inputs, limits: [{number: [] for number in inputs}]
     )
     asker = Asker(text_engine, PARSE_NUMBER_TASK)
     input_rows = iter([InputRow(1, {"text": "no number"})])
@@ -156,7 +156,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         for number, row in enumerate(rows, start=1)
     )
     text_engine = create_text_engine_stub(
-        lambda inputs, **_: [{number: [] for number in inputs}]
+        lambda inputs, limits: [{number: [] for number in inputs}]
     )
     asker = Asker(text_engine, PARSE_NUMBER_TASK)
     (rows,) = answer_rows(asker, input_rows, RowOptions())

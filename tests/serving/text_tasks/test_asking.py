@@ -6,7 +6,7 @@ import pytest
 
 from serving.engines import EngineError
 from serving.text_tasks.asking import Asker, round_numbers
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
@@ -27,7 +27,10 @@ class AskedWithFailures:
         self.encoded = []
         self.sizes = []
         text_task = TextTask(
-            "score", self._encode, PARSE_NUMBER_TASK.decode, [Field("text")]
+            "score",
+            self._encode,
+            PARSE_NUMBER_TASK.decode,
+            [RequestField("text")],
         )
         asker = Asker(create_text_engine_stub(self._run_all), text_task)
         self.replies = asker.ask([{"text": text} for text in "123"])
@@ -36,7 +39,7 @@ class AskedWithFailures:
         self.encoded.append(request["text"])
         return EncodedRequest([], request["text"])
 
-    def _run_all(self, inputs, **_):
+    def _run_all(self, inputs, limits):
         self.sizes.append(len(inputs))
         if len(inputs) > 1 or 1 in inputs:
             raise EngineError("out of memory")
@@ -65,7 +68,7 @@ def test_the_error_of_a_batch_is_logged_once(caplog):
 def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
     runs = []
 
-    def run_all(inputs, **_):
+    def run_all(inputs, limits):
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 

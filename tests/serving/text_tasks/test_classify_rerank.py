@@ -54,7 +54,11 @@ def test_passages_are_ranked_by_the_output_of_each_pair(load_export):
 
 
 def test_a_regression_model_of_pairs_can_rerank(load_export):
-    assert load_export("ranker").tasks == ["classify", "rerank", "tokenize"]
+    assert load_export("ranker").text_tasks == [
+        "classify",
+        "rerank",
+        "tokenize",
+    ]
 
 
 def test_cut_wordpieces_of_the_longest_passage_are_counted(load_export):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from serving.text_tasks.request_fields import Field, texts_in_field
+from serving.text_tasks.request_fields import RequestField, texts_in_field
 
-TEXT = Field("text", aliases=("text_a",), list_alias="words")
-PASSAGES = Field("passages", is_list=True)
+TEXT = RequestField("text", aliases=("text_a",), list_alias="words")
+PASSAGES = RequestField("passages", is_list=True)
 
 
 @pytest.mark.parametrize(

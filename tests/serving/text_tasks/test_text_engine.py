@@ -48,8 +48,15 @@ def test_a_span_labeler_has_windows_as_long_as_its_inputs():
     text_engine = create_without_tokenizer(
         NumpyEngine(fixed_length=32), "BertSpanLabeler", max_query_length=8
     )
-    assert text_engine.window_options.max_seq_length == 32
-    assert text_engine.window_options.max_query_length == 8
+    windows = text_engine.required_answer_options.windows
+    assert windows.max_seq_length == 32
+    assert windows.max_query_length == 8
+
+
+def test_only_a_span_labeler_has_options_of_answers():
+    text_engine = create_without_tokenizer(NumpyEngine())
+    with pytest.raises(TypeError, match="span labeler"):
+        _ = text_engine.required_answer_options
 
 
 def test_inputs_that_are_too_short_for_a_question_are_refused():

@@ -19,7 +19,7 @@ from serving.http.queued_calls import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
 from serving.text_model import TextModel
-from serving.text_tasks.request_fields import Field, RequestError
+from serving.text_tasks.request_fields import RequestError, RequestField
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     AnyTextTask,
@@ -31,7 +31,7 @@ from serving.text_tasks.text_task import (
 
 
 class TextRequest(TypedDict):
-    """A request to the tasks below."""
+    """A request to the text tasks below."""
 
     text: str
 
@@ -69,8 +69,8 @@ def _decode(
     return {"text": computed["text"]}
 
 
-TASK = TextTask("task", _encode, _decode, [Field("text")])
-OTHER_TASK = TextTask("other", _encode, _decode, [Field("text")])
+TASK = TextTask("task", _encode, _decode, [RequestField("text")])
+OTHER_TASK = TextTask("other", _encode, _decode, [RequestField("text")])
 
 
 class EchoEngine:
@@ -101,7 +101,7 @@ class EchoEngine:
         self.computed: list[str] = []
 
     def run_all(
-        self, inputs: Mapping[int, list[Any]], **_: object
+        self, inputs: Mapping[int, list[Any]], limits: object
     ) -> Iterator[dict[int, list[dict[str, object]]]]:
         """Yields {key of a request: its output} of one request in each step."""
         self._wait()
@@ -119,17 +119,17 @@ class EchoEngine:
 class EchoModel:
     """What a server reads of a `TextModel`, with an EchoEngine."""
 
-    tasks = ("task",)
+    text_tasks = ("task",)
     settings: Mapping[str, object] = MappingProxyType({})
 
     def __init__(self, engine: EchoEngine) -> None:
         self.engine = engine
         self.text_engine = SimpleNamespace(
-            engine=engine, max_seq_length=8, pads_to_maximum=False
+            engine=engine, max_seq_length=8, batch_limits=lambda _: None
         )
 
-    def task(self, name: str = "task") -> AnyTextTask:
-        """Returns the only task."""
+    def text_task(self, name: str = "task") -> AnyTextTask:
+        """Returns the only text task."""
         return TASK
 
     def warm_up(self) -> None:

@@ -6,7 +6,7 @@ For example:
     engine.run(pad_batch([NetworkInput([7, 8], 2)], 8))
     assert engine.shapes == [(1, 8)]
 
-    text_engine = create_text_engine_stub(lambda inputs, **_: [{0: []}])
+    text_engine = create_text_engine_stub(lambda inputs, limits: [{0: []}])
     ask_model(text_engine, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from data.arrays import IntArray
 from serving import engines
 from serving.text_tasks import text_task
-from serving.text_tasks.request_fields import Field
+from serving.text_tasks.request_fields import RequestField
 
 
 class NumpyEngine(engines.Engine):
@@ -65,7 +65,7 @@ PARSE_NUMBER_TASK = text_task.TextTask(
     "score",
     lambda text_engine, request: text_task.EncodedRequest([], request["text"]),
     lambda text_engine, text, *_: {"score": float(text)},
-    [Field("text")],
+    [RequestField("text")],
 )
 
 
@@ -73,5 +73,5 @@ def create_text_engine_stub(run_all: Callable[..., Any]) -> SimpleNamespace:
     """Returns a TextEngine for the task, which computes with a function."""
     engine = SimpleNamespace(run_all=run_all)
     return SimpleNamespace(
-        engine=engine, max_seq_length=8, pads_to_maximum=False
+        engine=engine, max_seq_length=8, batch_limits=lambda _: None
     )

@@ -90,7 +90,7 @@ class TwinSignature(NamedTuple):
 def _ask_words(text_model: TextModel, fields: Fields) -> Sequence[Any]:
     """Tags texts whose words are separated by white space."""
     requests = [{"words": text.split()} for text in fields["text"]]
-    asker = Asker(text_model.text_engine, text_model.task("tag"))
+    asker = Asker(text_model.text_engine, text_model.text_task("tag"))
     return asker.ask(requests)
 
 

@@ -204,7 +204,7 @@ def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from data.text.tokenizer_loading import create_tokenizer
     from model_folders.reading import folder_reading, settings_check
-    from serving.exporting.export_flags import ExportFlags
+    from serving.export_options import ExportFlags
     from tools.exporting import export_steps
     from tools.exporting.export_config import ExportConfig
 
@@ -214,7 +214,7 @@ def _export(folder: Path) -> None:
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
     preset = folder_reading.read_preset(folder, "--model")
-    kind = export_steps.find_model_class(config, preset)
+    kind = export_steps.choose_model_class(config, preset)
     export_steps.settings_of_head(preset, kind)
     model = export_steps.load_model_to_export(preset, kind)
     assert preset.vocab_file

@@ -6,9 +6,9 @@ import modeling
 from files.json_files import write_json
 from tools.vocabulary.vocabulary_config import VocabularyConfig
 from tools.vocabulary.vocabulary_steps import (
+    choose_casing_file,
     count_words_of_files,
     create_vocabulary,
-    find_casing_file,
     print_extension,
     write_configuration,
 )
@@ -23,19 +23,19 @@ def create_config(folder, **flags):
 
 
 def test_a_folder_gets_a_file_that_states_the_casing(tmp_path):
-    path = find_casing_file(create_config(tmp_path))
+    path = choose_casing_file(create_config(tmp_path))
     assert path == str(tmp_path / "tokenizer_config.json")
 
 
 def test_a_file_that_states_the_casing_stays(tmp_path):
     write_json(tmp_path / "tokenizer_config.json", {"do_lower_case": True})
-    assert find_casing_file(create_config(tmp_path)) is None
+    assert choose_casing_file(create_config(tmp_path)) is None
 
 
 def test_a_file_that_states_another_casing_is_named(tmp_path):
     write_json(tmp_path / "tokenizer_config.json", {"do_lower_case": True})
     with pytest.raises(ValueError, match=r"tokenizer_config\.json"):
-        find_casing_file(create_config(tmp_path, do_lower_case=False))
+        choose_casing_file(create_config(tmp_path, do_lower_case=False))
 
 
 def test_words_of_all_files_are_counted_without_bytes_that_are_not_text(

@@ -14,7 +14,7 @@ pytest.importorskip("onnxruntime")
 
 import onnxruntime
 
-from serving.exporting.writers import onnx_writer
+from serving.exporting import onnx_writer
 
 BATCH = create_batch([LENGTH, 7, 12], LENGTH)
 CHOICES = {

@@ -13,7 +13,7 @@ pytest.importorskip("onnxruntime")
 
 import onnxruntime
 
-from serving.exporting.writers import onnx_writer
+from serving.exporting import onnx_writer
 
 NETWORKS = {
     "BERT": {},

@@ -86,12 +86,12 @@ def test_ids_are_not_checked_in_a_plain_export(model):
 
 
 def test_labels_are_those_of_the_settings(model):
-    labels = ids_graph.find_output_labels(model, {"labels": LABELS})
+    labels = ids_graph.choose_output_labels(model, {"labels": LABELS})
     assert labels == LABELS
 
 
 def test_labels_without_names_are_numbered(model):
-    assert ids_graph.find_output_labels(model, {}) == [
+    assert ids_graph.choose_output_labels(model, {}) == [
         "LABEL_0",
         "LABEL_1",
         "LABEL_2",
@@ -100,7 +100,7 @@ def test_labels_without_names_are_numbered(model):
 
 def test_labels_that_do_not_name_all_outputs_are_refused(model):
     with pytest.raises(ValueError, match="must name 3"):
-        ids_graph.find_output_labels(model, {"labels": LABELS[:2]})
+        ids_graph.choose_output_labels(model, {"labels": LABELS[:2]})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The methods of `serving.TextModel`, one for each task."""
+"""The methods of `serving.TextModel`, one for each text task."""
 
 import abc
 from typing import TypeAlias, overload
@@ -34,8 +34,8 @@ from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply
 Replies: TypeAlias = ReplyT | list[ReplyT]
 
 
-class TaskMethods(abc.ABC):
-    """Asks a model about texts, with a method for each task.
+class TextTaskMethods(abc.ABC):
+    """Asks a model about texts, with a method for each text task.
 
     The types describe the replies to texts that are not empty.
     """

@@ -7,7 +7,7 @@ import modeling
 from modeling.layers import all_layers
 from serving.engines import load_engine
 from serving.exporting.heads.embed import create_embed_signatures
-from serving.exporting.writers.litert_writer import write_litert
+from serving.exporting.litert_writer import write_litert
 from tests.support.models import create_batch
 from tests.support.serving.engines import needs
 from tests.support.serving.exports import LENGTH, create_model, create_options

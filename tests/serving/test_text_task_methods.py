@@ -5,11 +5,11 @@ tests/serving/test_text_model.py tests what the models answer.
 
 import pytest
 
-from serving.task_methods import TaskMethods
+from serving.text_task_methods import TextTaskMethods
 from serving.text_tasks.text_task import DEFAULT_REPLY_OPTIONS, ReplyOptions
 
 
-class Recorder(TaskMethods):
+class Recorder(TextTaskMethods):
     """Returns what a method asks: (name of the task, flags, fields)."""
 
     def _ask(self, text_task, reply_options=DEFAULT_REPLY_OPTIONS, **fields):

@@ -9,7 +9,7 @@ pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 
 import onnx
 
-from serving.exporting.writers import onnx_writer
+from serving.exporting import onnx_writer
 
 HUGGING_FACE_NAMES = ["input_ids", "attention_mask", "token_type_ids"]
 

@@ -39,7 +39,7 @@ def write_saved_model(
     Raises:
         OSError: a file cannot be written.
     """
-    listed = _list_signatures(model, signatures, options)
+    all_signatures = _list_signatures(model, signatures, options)
     # In mixed precision, store the kernels in 16 bits. The graphs refer weakly
     # to these variables, so this list must live until the model is saved.
     kernels = [
@@ -47,7 +47,7 @@ def write_saved_model(
         for kernel, dtype in inference.kernels_to_cast(model)
     ]
     with tracing.replaced_values(kernels):
-        graphs = _trace_signatures(listed)
+        graphs = _trace_signatures(all_signatures)
     # Save with TensorFlow, because keras.export traces each function twice.
     module = tf.Module()
     module.weights = _list_variables(graphs.values())
@@ -90,13 +90,13 @@ def _list_signatures(
 ) -> Signatures:
     """Returns all signatures.
 
-    The default signature belongs to the main task. Without a tokenizer, it is
-    `ids`.
+    The default signature belongs to the main text task. Without a tokenizer, it
+    is `ids`.
     """
-    listed = {"ids": create_ids_signature(signatures.predict, model)}
+    all_signatures = {"ids": create_ids_signature(signatures.predict, model)}
     main = "ids"
     if signatures.text_signatures:
         main = next(iter(signatures.text_signatures))
-        listed |= signatures.text_signatures
-        listed["tokenize"] = create_tokenize_signature(options.packing)
-    return listed | {"serving_default": listed[main]}
+        all_signatures |= signatures.text_signatures
+        all_signatures["tokenize"] = create_tokenize_signature(options.packing)
+    return all_signatures | {"serving_default": all_signatures[main]}
