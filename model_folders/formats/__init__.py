@@ -9,9 +9,9 @@ variables of a model, and writes files, because only that needs Keras. This
 table names its modules:
 
     format         loaded into models by        written by
-    tf1            tf1_checkpoint.py            tf1_checkpoint.py
-    huggingface    huggingface_checkpoint.py    huggingface_checkpoint.py
-    kerashub       format_readers.py            kerashub_writing.py
+    tf1            formats/tf1.py               formats/tf1.py
+    huggingface    formats/huggingface.py       formats/huggingface.py
+    kerashub       format_readers.py            formats/kerashub.py
     tf_h5          format_readers.py            nothing
     object_based   format_readers.py            nothing
 

@@ -9,12 +9,12 @@ from model_folders.checkpoint_folders import RunStep, find_tf1_checkpoint
 from model_folders.formats.huggingface.weights import find_huggingface
 from model_folders.formats.shape_checks import check_shapes
 from model_folders.reading.preset import Preset
-from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.format_readers import (
     ReaderCheckpoint,
     list_format_readers,
 )
-from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
+from modeling.checkpoints.formats.checkpoint import Checkpoint
+from modeling.checkpoints.formats.huggingface import HuggingFaceCheckpoint
 
 # A checkpoint, the folder that contains it, or what the folder's files state.
 Source: TypeAlias = StrPath | Preset
@@ -52,7 +52,7 @@ def open_checkpoint(
     prefix = find_tf1_checkpoint(source, run_step, model_json)
     # Import after a checkpoint is found, because only this format needs
     # TensorFlow, which other backends of Keras lack.
-    from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
+    from modeling.checkpoints.formats.tf1 import Tf1Checkpoint
 
     return Tf1Checkpoint(prefix)
 

@@ -18,8 +18,11 @@ from model_folders.formats.weight_entries import (
     POOLER,
     WeightEntry,
 )
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.variables import google_name_of, restore_variables
+from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.formats.variables import (
+    google_name_of,
+    restore_variables,
+)
 from modeling.keras_fit import KerasFitModel
 
 # Matches Google's names.

@@ -13,8 +13,8 @@ from modeling.checkpoints.finding import (
     read_shapes,
 )
 from modeling.checkpoints.format_readers import ReaderCheckpoint
-from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
-from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
+from modeling.checkpoints.formats.huggingface import HuggingFaceCheckpoint
+from modeling.checkpoints.formats.tf1 import Tf1Checkpoint
 from tests.support.models import SMALL, built
 from tests.support.paths import ROOT
 

@@ -10,7 +10,7 @@ from model_folders.formats.weight_entries import (
     WeightEntry,
 )
 from modeling.checkpoints.format_readers import FormatReader, ReaderCheckpoint
-from modeling.checkpoints.variables import named_variables
+from modeling.checkpoints.formats.variables import named_variables
 from tests.support.models import SMALL, built
 
 

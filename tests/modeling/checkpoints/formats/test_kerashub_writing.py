@@ -1,6 +1,6 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-test_format_readers_kerashub.py reads recorded presets, and
+test_kerashub_loading.py reads recorded presets, and
 test_kerashub_writing_outputs.py compares with KerasHub itself.
 """
 
@@ -18,7 +18,7 @@ from files.json_files import read_json
 from model_folders import kinds
 from model_folders.reading import folder_reading
 from modeling import task_models
-from modeling.checkpoints.variables import google_name_of
+from modeling.checkpoints.formats.variables import google_name_of
 from tests.support.models import built, tiny_config
 from tests.support.output_files import snapshot
 from tests.support.paths import ROOT, SAMPLES

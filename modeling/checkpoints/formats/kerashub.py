@@ -35,7 +35,7 @@ from model_folders.output_modes import OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel
-from modeling.checkpoints.variables import google_name_of
+from modeling.checkpoints.formats.variables import google_name_of
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
