@@ -1,7 +1,7 @@
-"""Loads the tensors of formats/huggingface/ into models, and writes them.
+"""Loads the folders of transformers into models, and writes such folders.
 
-model_folders/formats/huggingface/weights.py opens the files of transformers,
-and converts the names of their tensors.
+model_folders/formats/huggingface/ reads their files, and converts the names of
+the tensors.
 """
 
 import dataclasses

@@ -1,10 +1,12 @@
-"""Writes models as KerasHub's presets, which formats/kerashub/ reads.
+"""Loads the presets of KerasHub into models, and writes presets.
 
-model_folders/formats/kerashub/weights.py describes these folders.
+model_folders/formats/kerashub/ reads and describes the files of a preset.
 """
 
+import dataclasses
 import errno
 import json
+import math
 import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -28,13 +30,15 @@ from model_folders.formats.kerashub.targets import (
     classifier_targets,
     network_targets,
 )
-from model_folders.formats.weight_entries import WeightArray
+from model_folders.formats.kerashub.weights import open_kerashub_entries
+from model_folders.formats.weight_entries import WeightArray, WeightEntry
 from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.output_modes import OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
-from modeling.base_task_model import TaskModel
-from modeling.bert import BertModel
+from modeling.checkpoints.formats.converted_checkpoint import (
+    ConvertedCheckpoint,
+)
 from modeling.checkpoints.formats.variables import google_name_of
 
 if TYPE_CHECKING:
@@ -44,6 +48,15 @@ if TYPE_CHECKING:
 _VERSION = "0.32.0"
 # KerasHub's kinds of tasks that start from a backbone of BERT.
 _EXPORTED_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
+
+
+@dataclasses.dataclass(frozen=True)
+class KerasHubCheckpoint(ConvertedCheckpoint):
+    """The weights of a preset. `file` is model.weights.h5, or its index."""
+
+    def open_entries(self) -> Mapping[str, WeightEntry]:
+        """Returns the entries, without reading their values."""
+        return open_kerashub_entries(self.file)
 
 
 def save_kerashub(
@@ -138,7 +151,10 @@ def _create_files(
     values["metadata.json"] = {
         "keras_version": keras.__version__,
         "keras_hub_version": _VERSION,
-        "parameter_count": _find_encoder(model).count_params(),
+        "parameter_count": sum(
+            math.prod(target.shape)
+            for target in network_targets(config).values()
+        ),
         "tasks": _EXPORTED_TASKS,
     }
     for name, entries in values.items():
@@ -166,10 +182,10 @@ def _check_is_supported(
             f"has no model that computes what a {model_class_of(model)} does"
         )
         instead = headless
-    elif isinstance(model, TaskModel) and model.bilstm:
+    elif model.get_config().get("bilstm"):
         problem = "has no bidirectional LSTM (bilstm, --bilstm)"
         instead = headless
-    elif _find_encoder(model).left_to_right:
+    elif model.get_config()["left_to_right"]:
         problem = (
             "cannot read from left to right (left_to_right, --left_to_right)"
         )
@@ -182,22 +198,6 @@ def _check_is_supported(
         kerashub_objects.check_backbone(model.config)
         return
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
-
-
-def _find_encoder(model: "KerasFitModel") -> BertModel:
-    """Returns the encoder of a task model, or the model if it is an encoder.
-
-    Raises:
-        TypeError: the model is neither.
-    """
-    if isinstance(model, BertModel):
-        return model
-    if isinstance(model, TaskModel):
-        return model.bert
-    raise TypeError(
-        "The model must be a BertModel or a task model of this package. "
-        f"Received: {type(model).__name__}"
-    )
 
 
 def _write_weights(

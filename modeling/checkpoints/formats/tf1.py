@@ -1,7 +1,7 @@
-"""Loads the checkpoints of formats/tf1.py into models, and writes them.
+"""Loads checkpoints of TensorFlow 1 into models, and writes such checkpoints.
 
-Google's releases are such checkpoints. model_folders/formats/tf1.py opens the
-files, and describes their names.
+Google's releases are such checkpoints. model_folders/formats/tf1.py opens and
+checks their files.
 """
 
 import contextlib
