@@ -23,6 +23,6 @@ What a command does with a folder:
 
     checkpoint_folders.py: finds the checkpoint to use in the folder of a run
     atomic_folders.py: creates and replaces folders, complete or not at all
-    scores.py: the scores in the folder of a run, and their table
+    scores.py: the scores in the folder of a run, and which are of one label
     cards/: the README.md of a folder
 """

@@ -31,7 +31,7 @@ from model_folders.model_json_types import (
 from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
-    find_missed_labels,
+    list_missed_labels,
     overall_scores,
     split_by_label,
 )
@@ -228,7 +228,7 @@ class Card:
             card=self,
             kinds=kinds.KIND_OF_CLASS,
             mark=markdown.Markdown(_CARD_MARK),
-            find_missed_labels=find_missed_labels,
+            list_missed_labels=list_missed_labels,
             overall_scores=overall_scores,
             split_by_label=split_by_label,
         )

@@ -53,7 +53,7 @@ def check_trained_settings(
     }
     if tokenizer:
         now["tokenizer"] = tokenizer.identity
-    saved = _find_stated_settings(preset, trains)
+    saved = _collect_stated_settings(preset, trains)
     if "bert_config" in saved:
         try:
             saved["bert_config"] = _select_compared_entries(
@@ -73,7 +73,7 @@ def check_trained_settings(
         )
 
 
-def _find_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
+def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     """Returns {setting: value} that the folder states about its model."""
     # Any, because the settings have different types.
     saved: dict[str, Any] = {**preset.training_settings, **preset.network}
