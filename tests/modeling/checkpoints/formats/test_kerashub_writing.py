@@ -17,7 +17,6 @@ from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders import kinds
 from model_folders.reading import folder_reading
-from modeling import task_models
 from modeling.checkpoints.formats.variables import google_name_of
 from tests.support.models import built, tiny_config
 from tests.support.output_files import snapshot
@@ -203,7 +202,7 @@ def test_the_files_are_those_that_kerashub_writes(tmp_path):
         RECORDED / "metadata.json"
     ).keys() - {"date_saved"}
     task = read_json(tmp_path / "preset/task.json")["config"]
-    assert task["dropout"] == task_models.HEAD_DROPOUT_PROB
+    assert task["dropout"] == modeling.BertClassifier.head_dropout_prob
 
 
 @pytest.mark.parametrize(
