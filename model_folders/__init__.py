@@ -4,7 +4,7 @@ Three modules define what all other modules use:
 
     bert_config.py: the sizes and rates of a network
     kinds.py: one entry for each class of model
-    output_modes.py: what kind of labels a classifier's outputs tell
+    output_modes.py: what the labels of a classifier are
 
 What the files of a folder state, and which module reads them:
 

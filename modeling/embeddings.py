@@ -63,7 +63,7 @@ class Embeddings(BertLayer):
         self.layer_norm.build((None, None, config.hidden_size))
 
     def _add_table(self, name: str, rows: int) -> keras.Variable:
-        """Creates the table of one kind of embeddings."""
+        """Creates the table of words, of positions or of segments."""
         # Do not cast the whole table under mixed precision. The cast would turn
         # the sparse gradient of the used rows into a dense one.
         return self.add_weight(

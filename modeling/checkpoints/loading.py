@@ -80,10 +80,10 @@ def load_checkpoint(
         run_step: "best" or "last", to load this step if `path` is the folder of
             a training run. By default the step that the run reports.
         replaces_head: whether the head keeps its random values if the folder
-            contains a head of another kind, with other labels or with another
-            number of outputs. The log says so. If False, another number of
-            outputs is an error, and the function loads any other head that
-            fits.
+            contains the head of another class of models, of other labels or of
+            another number of outputs. The log says so. If False, another
+            number of outputs is an error, and the function loads any other
+            head that fits.
 
     Returns:
         `LoadReport` with `loaded`, `missing` and `unused` names. If the

@@ -213,7 +213,9 @@ def write_copy(
     has_labels = kinds.KIND_OF_CLASS[model_class].has_labels
     is_for_hub = output_format == "huggingface"
     card = model_card.Card(
-        kind=model_card.HUGGINGFACE if is_for_hub else model_card.WEIGHTS,
+        folder_type=model_card.HUGGINGFACE
+        if is_for_hub
+        else model_card.WEIGHTS,
         model_json=contents,
         labels=preset.labels if has_labels else None,
         do_lower_case=tokenizer.do_lower_case,

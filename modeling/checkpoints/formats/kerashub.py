@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 # The version of KerasHub whose files these are.
 _VERSION = "0.32.0"
-# KerasHub's kinds of tasks that start from a backbone of BERT.
+# KerasHub's tasks that start from a backbone of BERT.
 _EXPORTED_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
 
 
