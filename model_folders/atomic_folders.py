@@ -49,7 +49,7 @@ def check_folder(path: StrPath, flag: str = "") -> None:
         return
     if not path.is_dir() or path.is_mount():
         raise ValueError(f"{where} is not a folder, or a disk; use a folder")
-    unlisted = _find_unlisted_files(path)
+    unlisted = _list_unlisted_files(path)
     old = _old_folder_of(path)
     if os.path.lexists(old) and not _is_leftover(old):
         # The earlier folder moves to PATH.old while it is replaced.
@@ -132,7 +132,7 @@ def _clean_up(path: Path) -> None:
         shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
 
 
-def _find_unlisted_files(folder: Path) -> list[str]:
+def _list_unlisted_files(folder: Path) -> list[str]:
     """Returns the files in a folder that its list does not contain."""
     file = _find_listing_file(folder)
     listed = [_MOVED_MARK]
@@ -144,7 +144,7 @@ def _find_unlisted_files(folder: Path) -> list[str]:
 
 def _is_leftover(old: Path) -> bool:
     """Returns whether a killed process left PATH.old, without a user's file."""
-    return (old / _MOVED_MARK).is_file() and not _find_unlisted_files(old)
+    return (old / _MOVED_MARK).is_file() and not _list_unlisted_files(old)
 
 
 def _write_listing_file(folder: Path) -> None:

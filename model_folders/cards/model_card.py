@@ -17,7 +17,7 @@ from model_folders import kinds
 from model_folders.cards import markdown
 from model_folders.cards.example_calls import (
     ExampleCall,
-    find_example,
+    choose_example,
     list_example_commands,
 )
 from model_folders.labels import LABELS_FILE
@@ -153,7 +153,7 @@ class Card:
     @property
     def example(self) -> ExampleCall | None:
         """A call of the model, None if it reads no texts."""
-        return find_example(self.settings)
+        return choose_example(self.settings)
 
     @property
     def commands(self) -> Sequence[str]:

@@ -64,7 +64,7 @@ def read_preset(
     if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
-    return _read_folder(Path(find_folder(path)), path, flag, is_own_run)
+    return _read_folder(Path(folder_of(path)), path, flag, is_own_run)
 
 
 def check_path(path: str, flag: str = "") -> None:
@@ -103,7 +103,7 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
     )
 
 
-def find_folder(path: StrPath) -> str:
+def folder_of(path: StrPath) -> str:
     """Returns the folder of a checkpoint. A folder is returned unchanged."""
     path = os.fspath(path)
     return (path if os.path.isdir(path) else os.path.dirname(path)) or "."

@@ -156,11 +156,11 @@ def create_model(
     checkpoint = open_checkpoint(preset)
     check_sizes(checkpoint, preset, config)
     options = {
-        **_find_stated_options(keras_class, preset, checkpoint),
+        **_select_stated_options(keras_class, preset, checkpoint),
         **options,
     }
     if _has_labels(keras_class) and "num_labels" not in options:
-        other_names = describe_entries(_find_other_names(checkpoint))
+        other_names = describe_entries(_select_other_names(checkpoint))
         raise ValueError(
             f"{checkpoint.file} contains no head of a {keras_class.__name__} "
             "under the names of Google or of transformers, so it does not "
@@ -211,7 +211,7 @@ def _load_weights(
     if preset and replaces_head:
         if not model.built:
             model.build()
-        reason = _find_reason_for_new_head(
+        reason = _describe_unusable_head(
             model, checkpoint, preset, label_alternatives
         )
         if reason:
@@ -237,7 +237,7 @@ def _has_labels(keras_class: type["KerasFitModel"]) -> bool:
     return "num_labels" in inspect.signature(keras_class).parameters
 
 
-def _find_stated_options(
+def _select_stated_options(
     keras_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
 ) -> ModelOptions:
     """Returns the arguments of the class that the folder states."""
@@ -255,14 +255,14 @@ def _find_stated_options(
     return stated
 
 
-def _find_other_names(checkpoint: Checkpoint) -> Iterator[str]:
+def _select_other_names(checkpoint: Checkpoint) -> Iterator[str]:
     """Yields the names of the entries that no pretraining trained."""
     return (
         name for name in checkpoint.shapes if not _PRETRAINED_NAME.search(name)
     )
 
 
-def _find_reason_for_new_head(
+def _describe_unusable_head(
     model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset,

@@ -79,7 +79,7 @@ def open_kerashub_entries(path: str) -> Mapping[str, WeightEntry]:
             task.json describe. The message names the first such weight.
     """
     folder = os.path.dirname(path)
-    config = kerashub_config.load_network(os.path.join(folder, CONFIG_FILE))
+    config = kerashub_config.read_bert_config(os.path.join(folder, CONFIG_FILE))
     stored = _open_weights(path)
     blocks = {match[0] for match in map(_BLOCK.match, stored) if match}
     # Compare the number of blocks first, because it determines the number of

@@ -111,7 +111,7 @@ def save_kerashub(
     )
     contents |= files or {}
     with atomic_folder(folder, contents) as partial_folder:
-        for name, targets in _find_targets(model).items():
+        for name, targets in _targets_by_file(model).items():
             _write_weights(model, os.fspath(partial_folder / name), targets)
 
 
@@ -162,7 +162,9 @@ def _create_files(
     return contents
 
 
-def _find_targets(model: "KerasFitModel") -> dict[str, dict[str, WeightTarget]]:
+def _targets_by_file(
+    model: "KerasFitModel",
+) -> dict[str, dict[str, WeightTarget]]:
     """Returns {name of a file: the targets in it} of a model's weights."""
     targets = {WEIGHTS_FILE: network_targets(model.config)}
     if model.num_labels is not None:
