@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar, Unpack
 
 import keras
@@ -160,13 +160,7 @@ def create_model(
         **options,
     }
     if _has_labels(keras_class) and "num_labels" not in options:
-        other_names = describe_entries(_select_other_names(checkpoint))
-        raise ValueError(
-            f"{checkpoint.file} contains no head of a {keras_class.__name__} "
-            "under the names of Google or of transformers, so it does not "
-            f"state num_labels. {other_names}. "
-            "Pass num_labels=N for a new head of N outputs, or rename the head"
-        )
+        raise _unknown_num_labels_error(keras_class, checkpoint)
     model = keras_class(config, **options)
     report = _load_weights(
         model,
@@ -255,10 +249,21 @@ def _select_stated_options(
     return stated
 
 
-def _select_other_names(checkpoint: Checkpoint) -> Iterator[str]:
-    """Yields the names of the entries that no pretraining trained."""
-    return (
+def _unknown_num_labels_error(
+    keras_class: type["KerasFitModel"], checkpoint: Checkpoint
+) -> ValueError:
+    """Returns the error for a checkpoint that contains no head of a class.
+
+    The error lists the entries that may be a head under other names.
+    """
+    others = describe_entries(
         name for name in checkpoint.shapes if not _PRETRAINED_NAME.search(name)
+    )
+    return ValueError(
+        f"{checkpoint.file} contains no head of a {keras_class.__name__} "
+        "under the names of Google or of transformers, so it does not state "
+        f"num_labels. {others}. "
+        "Pass num_labels=N for a new head of N outputs, or rename the head"
     )
 
 

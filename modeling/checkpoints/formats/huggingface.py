@@ -56,6 +56,9 @@ _WORD_EMBEDDINGS = re.compile(
 )
 # Matches weights that the packages peft and adapters insert into the encoder.
 _ADAPTER = re.compile(r"\.(?:lora_\w+|ia3_l|adapters?|adapter_\w+)(?:\.|$)")
+# Matches tensors that are not reported as unused: position_ids, which are
+# constants, and the decoder, which copies other weights.
+_UNREPORTED_NAME = re.compile(r"position_ids$|predictions\.decoder\.")
 # {entry of the masked LM's output layer: the entry that it copies}.
 _SOURCE_OF_COPY = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
@@ -123,8 +126,12 @@ class HuggingFaceCheckpoint(Checkpoint):
         }
         needed = {*stored_names.values()}
         others = [name for name in tensors if name not in needed]
-        unused = _list_unused(self.file, others)
-        entries |= {name: tensors[name] for name in unused}
+        _check_no_adapter(self.file, others)
+        entries |= {
+            name: tensors[name]
+            for name in others
+            if not _UNREPORTED_NAME.search(name)
+        }
         return restore_variables(
             model,
             self.file,
@@ -150,15 +157,8 @@ def _google_entry(name: str, tensor: WeightEntry) -> WeightEntry:
     return transposed(tensor) if name.endswith("/kernel") else tensor
 
 
-def _list_unused(path: str, names: Iterable[str]) -> list[str]:
-    """Returns the names of the tensors to report as unused.
-
-    The result leaves out position_ids, which are constants, and the decoder,
-    which copies other weights.
-
-    Raises:
-        ValueError: a tensor belongs to an adapter.
-    """
+def _check_no_adapter(path: str, names: Iterable[str]) -> None:
+    """Raises a ValueError if a tensor with one of the names is an adapter's."""
     for name in names:
         if _ADAPTER.search(name):
             raise ValueError(
@@ -166,8 +166,6 @@ def _list_unused(path: str, names: Iterable[str]) -> list[str]:
                 "adapter. Merge the adapter into the model, and save the "
                 "model again"
             )
-    expected_name = re.compile(r"position_ids$|predictions\.decoder\.")
-    return [name for name in names if not expected_name.search(name)]
 
 
 def _tie_decoder(

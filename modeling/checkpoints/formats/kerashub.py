@@ -15,10 +15,11 @@ import h5py
 import keras
 import numpy as np
 
+from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.atomic_folders import atomic_folder
-from model_folders.bert_config import CONFIG_FILE
+from model_folders.bert_config import CONFIG_FILE, BertConfig
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub import objects as kerashub_objects
 from model_folders.formats.kerashub.config import (
@@ -148,18 +149,21 @@ def _create_files(
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
             contents[LABELS_FILE] = format_labels(labels)
-    values["metadata.json"] = {
-        "keras_version": keras.__version__,
-        "keras_hub_version": _VERSION,
-        "parameter_count": sum(
-            math.prod(target.shape)
-            for target in network_targets(config).values()
-        ),
-        "tasks": _EXPORTED_TASKS,
-    }
+    values["metadata.json"] = _create_metadata(config)
     for name, entries in values.items():
         contents[name] = json.dumps(entries, indent=4) + "\n"
     return contents
+
+
+def _create_metadata(config: BertConfig) -> JsonObject:
+    """Returns the contents of a preset's metadata.json."""
+    targets = network_targets(config).values()
+    return {
+        "keras_version": keras.__version__,
+        "keras_hub_version": _VERSION,
+        "parameter_count": sum(math.prod(target.shape) for target in targets),
+        "tasks": _EXPORTED_TASKS,
+    }
 
 
 def _targets_by_file(
