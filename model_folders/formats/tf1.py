@@ -108,11 +108,12 @@ def _check_index_once(path: str) -> None:
     """
     with contextlib.suppress(FileNotFoundError):
         status = os.stat(path)
-        _check_version(path, status.st_mtime_ns, status.st_size)
+        _check_index_version(path, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=8)
-def _check_version(path: str, mtime: int, size: int) -> None:
+def _check_index_version(path: str, mtime: int, size: int) -> None:
+    """Checks an index. The time and the size tell its versions apart."""
     try:
         check_index(path)
     except ValueError as error:
