@@ -34,7 +34,7 @@ _LISTING_FILES = (
 _MOVED_MARK = ".moved"
 
 
-def check_folder(path: StrPath, flag: str = "") -> None:
+def check_replaceable(path: StrPath, flag: str = "") -> None:
     """Checks that a new folder may replace `path`, if `path` exists.
 
     `flag` is the flag that names the path, for messages.
@@ -78,11 +78,11 @@ def atomic_folder(
         files: {relative path: contents} of files to write first.
 
     Raises:
-        ValueError: the folder must not be replaced (see `check_folder`).
+        ValueError: the folder must not be replaced (see `check_replaceable`).
         OSError: the folder cannot be written.
     """
     path = Path(os.path.realpath(path))
-    check_folder(path)
+    check_replaceable(path)
     _clean_up(path)
     work = Path(partial_path(path))
     work.mkdir(parents=True)
@@ -112,7 +112,7 @@ def _replace_folder(path: Path, work: Path) -> None:
     for file in (*work.rglob("*"), work):
         sync_to_disk(file)
     # Check again, because somebody may have added files to the folder.
-    check_folder(path)
+    check_replaceable(path)
     if path.exists():
         (path / _MOVED_MARK).touch()
         path.rename(_old_folder_of(path))
