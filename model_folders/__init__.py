@@ -4,7 +4,7 @@ Three modules define what all other modules use:
 
     bert_config.py: the sizes and rates of a network
     kinds.py: one entry for each class of model
-    output_modes.py: what kind of labels a classifier's outputs tell
+    output_modes.py: what the labels of a classifier are
 
 What the files of a folder state, and which module reads them:
 
@@ -23,6 +23,6 @@ What a command does with a folder:
 
     checkpoint_folders.py: finds the checkpoint to use in the folder of a run
     atomic_folders.py: creates and replaces folders, complete or not at all
-    scores.py: the scores in the folder of a run, and their table
+    scores.py: the scores in the folder of a run, and which are of one label
     cards/: the README.md of a folder
 """

@@ -34,7 +34,7 @@ _LISTING_FILES = (
 _MOVED_MARK = ".moved"
 
 
-def check_folder(path: StrPath, flag: str = "") -> None:
+def check_replaceable(path: StrPath, flag: str = "") -> None:
     """Checks that a new folder may replace `path`, if `path` exists.
 
     `flag` is the flag that names the path, for messages.
@@ -49,7 +49,7 @@ def check_folder(path: StrPath, flag: str = "") -> None:
         return
     if not path.is_dir() or path.is_mount():
         raise ValueError(f"{where} is not a folder, or a disk; use a folder")
-    unlisted = _find_unlisted_files(path)
+    unlisted = _list_unlisted_files(path)
     old = _old_folder_of(path)
     if os.path.lexists(old) and not _is_leftover(old):
         # The earlier folder moves to PATH.old while it is replaced.
@@ -78,11 +78,11 @@ def atomic_folder(
         files: {relative path: contents} of files to write first.
 
     Raises:
-        ValueError: the folder must not be replaced (see `check_folder`).
+        ValueError: the folder must not be replaced (see `check_replaceable`).
         OSError: the folder cannot be written.
     """
     path = Path(os.path.realpath(path))
-    check_folder(path)
+    check_replaceable(path)
     _clean_up(path)
     work = Path(partial_path(path))
     work.mkdir(parents=True)
@@ -112,7 +112,7 @@ def _replace_folder(path: Path, work: Path) -> None:
     for file in (*work.rglob("*"), work):
         sync_to_disk(file)
     # Check again, because somebody may have added files to the folder.
-    check_folder(path)
+    check_replaceable(path)
     if path.exists():
         (path / _MOVED_MARK).touch()
         path.rename(_old_folder_of(path))
@@ -132,7 +132,7 @@ def _clean_up(path: Path) -> None:
         shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
 
 
-def _find_unlisted_files(folder: Path) -> list[str]:
+def _list_unlisted_files(folder: Path) -> list[str]:
     """Returns the files in a folder that its list does not contain."""
     file = _find_listing_file(folder)
     listed = [_MOVED_MARK]
@@ -144,7 +144,7 @@ def _find_unlisted_files(folder: Path) -> list[str]:
 
 def _is_leftover(old: Path) -> bool:
     """Returns whether a killed process left PATH.old, without a user's file."""
-    return (old / _MOVED_MARK).is_file() and not _find_unlisted_files(old)
+    return (old / _MOVED_MARK).is_file() and not _list_unlisted_files(old)
 
 
 def _write_listing_file(folder: Path) -> None:

@@ -80,7 +80,7 @@ def find_tf1_checkpoint(
         else:
             loads_best = run_step == "best"
         prefix = find_best_checkpoint(path, contents) if loads_best else None
-        return prefix or _find_newest(path)
+        return prefix or _find_newest_checkpoint(path)
     if not os.path.exists(f"{path}.index"):
         if os.path.isfile(path):
             _check_other_libraries(*os.path.split(path))
@@ -122,7 +122,7 @@ def find_best_checkpoint(
     return None
 
 
-def _find_newest(path: str) -> str:
+def _find_newest_checkpoint(path: str) -> str:
     """Returns the newest checkpoint of a folder, as `find_tf1_checkpoint`."""
     names = sorted(os.listdir(path))
     listing = Path(path, "checkpoint")

@@ -127,7 +127,7 @@ def listed_class_of(model: object) -> ModelClass:
     return name
 
 
-def find_kind(name: str | None) -> ModelKind | None:
+def kind_of(name: str | None) -> ModelKind | None:
     """Returns the kind of a class, None for a user's own or an unknown one."""
     if name in KIND_OF_CLASS:
         return KIND_OF_CLASS[name]
@@ -143,5 +143,5 @@ def is_task_specific(model_class: str | None) -> bool:
     """
     if model_class is None:
         return False
-    kind = find_kind(model_class)
+    kind = kind_of(model_class)
     return kind is None or kind.has_trained_head

@@ -10,6 +10,10 @@ file is not always the name by which the code calls its value:
     RunFlags: flags, under `flags` in the training settings
     DevSetRuleEntry: rule of the dev set, under `split` in them
     TokenizerIdentity: identity of the tokenizer, under `tokenizer` in them
+
+An entry that records a flag has the name of the flag, an imperative, such as
+`trim_padding` or `load_best`. An argument or a property that says what the code
+then does is a statement, such as `trims_padding` or `loads_best`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -118,7 +122,7 @@ class SpanSettings(HeadSettings, total=False):
 
 
 class AnyHeadSettings(ClassifierSettings, SpanSettings, total=False):
-    """Settings of a head of any kind, as model.json contains them."""
+    """Settings of any head, as model.json contains them."""
 
 
 class DevSetRuleEntry(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""The output modes of classifiers: what kind of labels their outputs tell.
+"""The output modes of classifiers: what their labels are.
 
 --output_mode sets the mode, and model.json records it. All other modules take
 the names of the modes from here.

@@ -1,8 +1,7 @@
-"""Splits the scores of a run by label, and formats them as a table.
+"""The scores in the folder of a run: their files, and which are of one label.
 
-The scores are in a file of the run's folder. This module is here, and not in
-data/ where scores are computed, because the README.md of the folder shows them
-too, and cards/ imports nothing of data/.
+data/ computes the scores. This module is not there, because the README.md of
+the folder shows them too, and cards/ imports nothing of data/.
 """
 
 import re
@@ -57,7 +56,7 @@ def overall_scores(scores: Mapping[str, float]) -> dict[str, float]:
     return {name: overall[name] for name in overall if name != "global_step"}
 
 
-def find_missed_labels(scores: Mapping[str, float]) -> list[str]:
+def list_missed_labels(scores: Mapping[str, float]) -> list[str]:
     """Returns the labels that the model never predicted correctly."""
     _, by_label = split_by_label(scores)
     return [
@@ -65,28 +64,3 @@ def find_missed_labels(scores: Mapping[str, float]) -> list[str]:
         for label, scores_of_label in by_label.items()
         if scores_of_label["support"] and not scores_of_label["f1"]
     ]
-
-
-def format_scores(scores: Mapping[str, float]) -> str:
-    """Returns a text table of scores, followed by one row for each label."""
-    overall, by_label = split_by_label(scores)
-    width = max(map(len, [*overall, *by_label, "label"]))
-    lines = [
-        f"  {name:<{width}}  {_align_right(value)}"
-        for name, value in overall.items()
-    ]
-    if by_label:
-        lines.append(
-            "  ".join(
-                [f"  {'label':<{width}}", *map(_align_right, LABEL_SCORES)]
-            )
-        )
-    for label, scores_of_label in by_label.items():
-        cells = [f"{scores_of_label[name]:>9.4f}" for name in LABEL_SCORES[:-1]]
-        cells.append(f"{scores_of_label['support']:>9.0f}")
-        lines.append("  ".join([f"  {label:<{width}}", *cells]))
-    return "\n".join(lines)
-
-
-def _align_right(cell: str | float) -> str:
-    return f"{cell:>9.4f}" if isinstance(cell, float) else f"{cell:>9}"

@@ -78,11 +78,11 @@ def create_vocab_files(
     tokenizer: Tokenizer, max_seq_length: int
 ) -> dict[str, bytes]:
     """Returns {file: contents} of vocab.txt and tokenizer_config.json."""
-    text = format_casing(tokenizer.do_lower_case, max_seq_length)
+    text = format_tokenizer_config(tokenizer.do_lower_case, max_seq_length)
     return {"vocab.txt": tokenizer.vocab_bytes, TOKENIZER_CONFIG_FILE: text}
 
 
-def format_casing(
+def format_tokenizer_config(
     do_lower_case: bool, max_seq_length: int | None = None
 ) -> bytes:
     """Returns the contents of a tokenizer_config.json.

@@ -18,7 +18,7 @@ from modeling import ops
 from modeling.layers import Dense
 from modeling.options import LayerOptions
 from modeling.tensors import Shape, Tensor
-from modeling.unpadding import Rows
+from modeling.unpadding import Layout
 
 
 class AttentionLayer(keras.layers.Layer):
@@ -43,12 +43,12 @@ class AttentionLayer(keras.layers.Layer):
         seed: int [2] from `keras.random.SeedGenerator.next`, seed of the
             dropout. If None, the call applies no dropout.
         training: whether the call is part of a training step.
-        rows: for self-attention on inputs flattened to R rows, [R, width]: the
-            object (see modeling/unpadding.py) that extracted these rows from
-            the batch. If None, both inputs have the shapes above.
+        layout: for self-attention on inputs flattened to R rows, [R, width]:
+            the `Layout` (see modeling/unpadding.py) of these rows. If None,
+            both inputs have the shapes above.
 
     Returns:
-        float [B, F, N * H], or [R, N * H] if `rows` is set.
+        float [B, F, N * H], or [R, N * H] if `layout` is set.
     """
 
     def __init__(
@@ -86,18 +86,18 @@ class AttentionLayer(keras.layers.Layer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         training: bool = False,
-        rows: Rows | None = None,
+        layout: Layout | None = None,
     ) -> Tensor:
         """Computes the output of the attention layer (see the class)."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer = self._split_attention_heads(
-            self.query(from_tensor), rows, training
+            self.query(from_tensor), layout, training
         )
         key_layer = self._split_attention_heads(
-            self.key(to_tensor), rows, training
+            self.key(to_tensor), layout, training
         )
         value_layer = self._split_attention_heads(
-            self.value(to_tensor), rows, training
+            self.value(to_tensor), layout, training
         )
 
         # [B, N, F, T]
@@ -114,17 +114,17 @@ class AttentionLayer(keras.layers.Layer):
 
         # [B, N, F, H]
         context_layer = keras.ops.matmul(attention_probs, value_layer)
-        return self._join_attention_heads(context_layer, rows, training)
+        return self._join_attention_heads(context_layer, layout, training)
 
     def _split_attention_heads(
-        self, projected: Tensor, rows: Rows | None, training: bool
+        self, projected: Tensor, layout: Layout | None, training: bool
     ) -> Tensor:
         """Returns the attention heads of a projection, [B, N, length, H].
 
         The projection is [B, length, N * H], or its rows are [R, N * H].
         """
-        if rows:
-            projected = rows.pad(projected)
+        if layout:
+            projected = layout.pad(projected)
         batch_size, length = keras.ops.shape(projected)[:2]
         projected = keras.ops.reshape(
             projected,
@@ -145,15 +145,15 @@ class AttentionLayer(keras.layers.Layer):
         return keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
 
     def _join_attention_heads(
-        self, context_layer: Tensor, rows: Rows | None, training: bool
+        self, context_layer: Tensor, layout: Layout | None, training: bool
     ) -> Tensor:
         """Returns the heads [B, N, F, H] side by side, [B, F, N * H].
 
-        If `rows` is set, returns these rows, [R, N * H].
+        If `layout` is set, returns its rows, [R, N * H].
         """
         joined = ops.swap_attention_heads(context_layer, training=training)
         width = self.num_attention_heads * self.size_per_head
         joined = keras.ops.reshape(
             joined, (*keras.ops.shape(joined)[:2], width)
         )
-        return rows.unpad(joined) if rows else joined
+        return layout.unpad(joined) if layout else joined

@@ -22,7 +22,7 @@ from model_folders.bert_config import BertConfig
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
-from modeling.ops import dropout_seed
+from modeling.ops import dropout, dropout_seed
 from modeling.options import EncoderOptions
 from modeling.sequence_ops import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
@@ -170,11 +170,28 @@ class OneHeadModel(TaskModel[OutputsT_co]):
     Attributes:
         head: the layer, which the constructor of a subclass creates.
         head_input: name of the output of `BertModel` that the layer reads.
+        head_dropout_prob: fraction of the layer's inputs that a classifier
+            drops in training. As in Google's code, no entry of the
+            configuration changes it.
     """
 
     head: OutputHead
     head_input: Literal["pooled_output", "sequence_output"] = "pooled_output"
+    head_dropout_prob: float = 0.1
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates the weights of `head`."""
         self.head.build(encoded[self.head_input])
+
+    def drop_head_inputs(
+        self, encoded: EncoderOutputs, seed: Tensor | None
+    ) -> Tensor:
+        """Returns `head_input` with dropout, float [B, W] or [B, T, W].
+
+        Args:
+            encoded: outputs of `BertModel`.
+            seed: int [2], seed of the dropout. If None, nothing is dropped.
+        """
+        return dropout(
+            encoded[self.head_input], self.head_dropout_prob, seed=seed
+        )

@@ -23,7 +23,7 @@ from modeling.encoder import Transformer
 from modeling.initializers import TruncatedNormal
 from modeling.keras_export import to_functional_model
 from modeling.ops import dropout_seed
-from modeling.packing import PackedRows
+from modeling.packing import PackedLayout
 from modeling.sequence_ops import (
     attended_positions,
     create_attention_mask_from_input_mask,
@@ -31,7 +31,7 @@ from modeling.sequence_ops import (
     last_positions,
 )
 from modeling.tensors import Features, Shape, Tensor
-from modeling.unpadding import UnpaddedRows
+from modeling.unpadding import UnpaddedLayout
 
 
 class EncoderOutputs(TypedDict):
@@ -222,9 +222,9 @@ class BertModel(BaseModel):
         input_ids, input_mask, token_type_ids = self._read_inputs(
             input_ids, input_mask, token_type_ids
         )
-        rows, packed = self._unpad(input_mask, training)
-        if packed is not None:
-            attended = packed.attention_mask
+        layout, packed_layout = self._create_layouts(input_mask, training)
+        if packed_layout is not None:
+            attended = packed_layout.attention_mask
         elif input_mask is not None:
             attended = input_mask
         else:
@@ -243,8 +243,8 @@ class BertModel(BaseModel):
             create_attention_mask_from_input_mask(attended, self.left_to_right),
             seed=seed,
             training=training,
-            rows=rows,
-            packed=packed,
+            layout=layout,
+            packed_layout=packed_layout,
         )
         return {
             "embedding_output": embedding_output,
@@ -278,20 +278,20 @@ class BertModel(BaseModel):
         _check_same_shape("token_type_ids", token_type_ids, input_ids)
         return input_ids, input_mask, token_type_ids
 
-    def _unpad(
+    def _create_layouts(
         self, input_mask: Tensor | None, training: bool
-    ) -> tuple[UnpaddedRows | None, PackedRows | None]:
-        """Returns the rows of a batch without padding, and how to pack them.
+    ) -> tuple[UnpaddedLayout | None, PackedLayout | None]:
+        """Returns the layout of a batch without padding, and as it is packed.
 
         Both results are None if the call also computes padding. Only the second
         result is None if attention does not pack the sequences of this call.
         """
         if not self.unpad or input_mask is None or len(input_mask.shape) != 2:
             return None, None
-        rows = UnpaddedRows(input_mask)
+        layout = UnpaddedLayout(input_mask)
         # Pack only in training. Packed sequences need a larger mask, [S, T, T]
         # instead of [B, 1, T], which slows down inference.
-        return rows, PackedRows(rows) if training else None
+        return layout, PackedLayout(layout) if training else None
 
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None

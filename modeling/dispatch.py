@@ -106,7 +106,7 @@ class DispatchedFunction(Generic[FirstT, P, R]):
         """
         version: Callable[Concatenate[FirstT, P], R] | None = None
         if not uses_plain_versions():
-            choose_version = _find_chooser()
+            choose_version = _import_chooser()
             version = choose_version(
                 self, inputs, training=self._is_training(kwargs)
             )
@@ -188,7 +188,7 @@ def _choose_plain(
 
 
 @functools.cache
-def _find_chooser() -> _Chooser:
+def _import_chooser() -> _Chooser:
     """Returns `choose_version`, if there are faster versions.
 
     The network computes the same without the folder modeling/accelerated/.

@@ -62,12 +62,12 @@ class Embeddings(BertLayer):
         )
         self.layer_norm.build((None, None, config.hidden_size))
 
-    def _add_table(self, name: str, rows: int) -> keras.Variable:
-        """Creates the table of one kind of embeddings."""
+    def _add_table(self, name: str, num_rows: int) -> keras.Variable:
+        """Creates the table of words, of positions or of segments."""
         # Do not cast the whole table under mixed precision. The cast would turn
         # the sparse gradient of the used rows into a dense one.
         return self.add_weight(
-            shape=(rows, self.config.hidden_size),
+            shape=(num_rows, self.config.hidden_size),
             initializer=self.initializer,
             autocast=False,
             name=f"{name}_embeddings",

@@ -17,9 +17,9 @@ from modeling.attention import AttentionLayer
 from modeling.layers import BertLayer, Dense
 from modeling.ops import dropout_seed
 from modeling.options import LayerOptions
-from modeling.packing import PackedRows
+from modeling.packing import PackedLayout
 from modeling.tensors import Shape, Tensor
-from modeling.unpadding import PaddedRows, Rows
+from modeling.unpadding import Layout, PaddedLayout
 
 
 class TransformerBlock(BertLayer):
@@ -30,7 +30,7 @@ class TransformerBlock(BertLayer):
     backward pass can recompute it with the same dropout.
 
     Call arguments (`AttentionLayer` describes the others):
-        inputs: float [R, W] with `rows`, float [B, F, W] without.
+        inputs: float [R, W] with `layout`, float [B, F, W] without.
         seed: int [2], seed of the block's first dropout. The seeds of the other
             dropouts are derived from it.
 
@@ -95,7 +95,7 @@ class TransformerBlock(BertLayer):
     def call(
         self,
         inputs: Tensor,
-        rows: Rows | None = None,
+        layout: Layout | None = None,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         training: bool = False,
@@ -107,7 +107,7 @@ class TransformerBlock(BertLayer):
             attention_mask,
             seed=seed,
             training=training,
-            rows=rows,
+            layout=layout,
         )
         attention_output = ops.dropout_add_norm(
             self.attention_output(attention_output),
@@ -142,12 +142,12 @@ class Transformer(BertLayer):
         inputs: float [B, F, W].
         seed: int [2], seed of all dropout in this call. If None, the call
             applies no dropout.
-        rows: `UnpaddedRows`, if the blocks should skip padding. Outputs at
+        layout: `UnpaddedLayout`, if the blocks should skip padding. Outputs at
             padding are then meaningless. If None, the blocks compute padding
             too.
-        packed: the rows as attention packs them. Attention then uses `packed`,
-            other layers use `rows`, and `attention_mask` must be [S, F, F] for
-            S packed sequences. If None, attention uses `rows`.
+        packed_layout: where attention packs the rows of `layout`. Other layers
+            use `layout`, and `attention_mask` must be [S, F, F] for S packed
+            sequences. If None, attention uses `layout`.
 
     Returns:
         list of each block's output, float [B, F, W].
@@ -183,19 +183,19 @@ class Transformer(BertLayer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         training: bool = False,
-        rows: Rows | None = None,
-        packed: PackedRows | None = None,
+        layout: Layout | None = None,
+        packed_layout: PackedLayout | None = None,
     ) -> list[Tensor]:
         """Applies all blocks, each to the output of the block before it."""
-        rows = rows or PaddedRows(inputs)
-        inputs = rows.unpad(inputs)
+        layout = layout or PaddedLayout(inputs)
+        inputs = layout.unpad(inputs)
 
         def apply_block(
             block: TransformerBlock, seed: Tensor | None, inputs: Tensor
         ) -> Tensor:
             return block(
                 inputs,
-                rows=packed or rows,
+                layout=packed_layout or layout,
                 attention_mask=attention_mask,
                 seed=seed,
                 training=training,
@@ -214,7 +214,7 @@ class Transformer(BertLayer):
             if self.gradient_checkpointing and training:
                 apply_this = keras.remat(apply_this)
             inputs = apply_this(inputs)
-            all_encoder_layers.append(rows.pad(inputs))
+            all_encoder_layers.append(layout.pad(inputs))
         return all_encoder_layers
 
     @property

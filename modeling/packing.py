@@ -13,17 +13,17 @@ from typing import NamedTuple
 import keras
 
 from modeling.tensors import Tensor
-from modeling.unpadding import KeptRows, RowMap, UnpaddedRows
+from modeling.unpadding import KeptLayout, RowMap, UnpaddedLayout
 
 
-class PackedRows(KeptRows):
-    """Packs the rows of a batch into a few long sequences, for attention.
+class PackedLayout(KeptLayout):
+    """The layout of the rows of a batch in a few long sequences, for attention.
 
     The longest sequence is packed first. Each sequence goes into the first
     packed sequence with enough unused positions.
 
     Args:
-        rows: the rows of the batch. The rows after the last WordPiece are
+        layout: layout of the batch. Its rows after the last WordPiece are
             padding.
 
     Attributes:
@@ -31,9 +31,9 @@ class PackedRows(KeptRows):
             the same sequence, or both are unused.
     """
 
-    def __init__(self, rows: UnpaddedRows) -> None:
-        _, capacity = rows.row_map.shape
-        plan = plan_packing(rows.row_map.positions, rows.lengths, capacity)
+    def __init__(self, layout: UnpaddedLayout) -> None:
+        _, capacity = layout.row_map.shape
+        plan = plan_packing(layout.row_map.positions, layout.lengths, capacity)
         super().__init__(plan.row_map)
         self._is_padding = plan.is_padding[:, None]
         numbers = plan.sequence_numbers

@@ -17,7 +17,7 @@ from modeling.base_task_model import OneHeadModel, TaskModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
-from modeling.ops import at_least_float32, dropout
+from modeling.ops import at_least_float32
 from modeling.options import TaskModelOptions
 from modeling.sequence_ops import gather_indexes
 from modeling.tensors import (
@@ -27,9 +27,6 @@ from modeling.tensors import (
     SpanOutputs,
     Tensor,
 )
-
-# As in Google's code, no entry of the configuration changes this rate.
-HEAD_DROPOUT_PROB = 0.1
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -111,8 +108,7 @@ class BertClassifier(OneHeadModel[Tensor]):
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Tensor:
         """Returns the logits, in the shape that the class states."""
-        inputs = dropout(encoded[self.head_input], HEAD_DROPOUT_PROB, seed=seed)
-        return self.head(inputs)
+        return self.head(self.drop_head_inputs(encoded, seed))
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
@@ -221,9 +217,7 @@ class BertMultipleChoice(MultiTextModel, OneHeadModel[Tensor]):
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Tensor:
         """Returns the logit of each choice, float [B, C]."""
-        logits = self.head(
-            dropout(encoded[self.head_input], HEAD_DROPOUT_PROB, seed=seed)
-        )
+        logits = self.head(self.drop_head_inputs(encoded, seed))
         return keras.ops.reshape(
             logits, keras.ops.shape(features["input_ids"])[:2]
         )

@@ -1,8 +1,13 @@
 """Flattens a batch to one row for each position, with or without padding.
 
-All layers except attention treat each position separately, so they can skip
-padding. The results do not change, except at padding, because attention masks
-padding. For attention, packing.py joins the rows of short sequences.
+A row is the vector of one position, and a `Layout` says where the rows lie in
+the batch. All layers except attention treat each position separately, so they
+can skip padding. The results do not change, except at padding, because
+attention masks padding. For attention, packing.py joins the rows of short
+sequences.
+
+The argument `unpad` of a model switches this on, as --trim_padding does for the
+models of a training. The flag also cuts each batch (data/padding.py).
 
 In shapes, B = batch, T = length in WordPieces, W = width, R = number of rows
 (B * T, or fewer without padding) and S = number of packed sequences.
@@ -24,8 +29,8 @@ _ROWS_MULTIPLE = 64
 _MAX_SHAPES = 64
 
 
-class PaddedRows:
-    """Converts a batch to rows and back. The rows include padding.
+class PaddedLayout:
+    """The layout of all positions of a batch, padding included.
 
     Args:
         padded: tensor [B, T, W] of the batch.
@@ -69,8 +74,8 @@ class RowMap(NamedTuple):
     spare: Tensor | int = 0
 
 
-class KeptRows:
-    """Base of classes that keep only the rows of a tensor at WordPieces.
+class KeptLayout:
+    """Base class of the layouts that keep only the rows at WordPieces.
 
     Attributes:
         row_map: where the rows lie in the tensor.
@@ -127,8 +132,8 @@ class KeptRows:
         )
 
 
-class UnpaddedRows(KeptRows):
-    """Extracts the rows of WordPieces from a batch, and restores the batch.
+class UnpaddedLayout(KeptLayout):
+    """The layout of the WordPieces of a batch, without the padding.
 
     The number of rows is rounded up, so some rows may be padding.
 
@@ -176,7 +181,8 @@ def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
     )
 
 
-Rows: TypeAlias = PaddedRows | KeptRows
+# Where the rows of a batch lie, and how to convert the batch to rows and back.
+Layout: TypeAlias = PaddedLayout | KeptLayout
 
 
 def _with_gradient(

@@ -42,7 +42,7 @@ def main(parsed: ParsedCommand[VocabularyConfig]) -> None:
     counts = count_words_of_files(input_files, config.do_lower_case)
     vocab = write_vocabulary(config, old_vocab, counts)
     if casing_file:
-        contents = tokenizer_files.format_casing(config.do_lower_case)
+        contents = tokenizer_files.format_tokenizer_config(config.do_lower_case)
         write_bytes(casing_file, contents)
     if old_vocab is None:
         # tools.convert_checkpoint writes the configuration of an extended

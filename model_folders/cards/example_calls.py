@@ -49,7 +49,7 @@ _RANKING_EXAMPLE = ExampleCall(
 )
 
 
-def find_example(settings: HeadSettings) -> ExampleCall | None:
+def choose_example(settings: HeadSettings) -> ExampleCall | None:
     """Returns a call of a model, None if the model reads no texts.
 
     Args:
@@ -61,7 +61,7 @@ def find_example(settings: HeadSettings) -> ExampleCall | None:
     if model_class == kinds.EMBEDDER:
         # Its exports contain only the encoder.
         model_class = kinds.ENCODER
-    kind = kinds.find_kind(model_class)
+    kind = kinds.kind_of(model_class)
     if kind is None or not kind.text_tasks:
         return None
     if kind.classifies_texts and settings.get("num_texts") == 2:
@@ -81,7 +81,7 @@ def list_example_commands(
         export: folder of the export, or None.
         table: file that the model was trained on, if it is a single table.
     """
-    example = find_example(settings)
+    example = choose_example(settings)
     if not (export and example):
         return []
     model = f"--model={shlex.quote(export)}"

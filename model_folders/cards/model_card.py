@@ -17,7 +17,7 @@ from model_folders import kinds
 from model_folders.cards import markdown
 from model_folders.cards.example_calls import (
     ExampleCall,
-    find_example,
+    choose_example,
     list_example_commands,
 )
 from model_folders.labels import LABELS_FILE
@@ -31,15 +31,15 @@ from model_folders.model_json_types import (
 from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
-    find_missed_labels,
+    list_missed_labels,
     overall_scores,
     split_by_label,
 )
 
 # File name of a model card.
 CARD_FILE = "README.md"
-# Kinds of folders for which a model card is written.
-CardKind: TypeAlias = Literal["export", "weights", "huggingface", "run"]
+# What a folder with a model card contains.
+FolderType: TypeAlias = Literal["export", "weights", "huggingface", "run"]
 EXPORT: Final = "export"
 WEIGHTS: Final = "weights"
 HUGGINGFACE: Final = "huggingface"
@@ -81,8 +81,8 @@ class Card:
     """The values that a model card states.
 
     Attributes:
-        kind: EXPORT, WEIGHTS, HUGGINGFACE or RUN. A HUGGINGFACE card begins
-            with the metadata that the Hugging Face hub reads.
+        folder_type: EXPORT, WEIGHTS, HUGGINGFACE or RUN. The card of a
+            HUGGINGFACE folder begins with the metadata that the hub reads.
         model_json: contents of the folder's model.json.
         labels: names of the outputs, in order. If None, the README.md lists no
             names.
@@ -104,7 +104,7 @@ class Card:
             model.json of a RUN states this itself.
     """
 
-    kind: CardKind
+    folder_type: FolderType
     model_json: ModelJson
     labels: Sequence[str] | None = None
     do_lower_case: bool | None = None
@@ -148,12 +148,12 @@ class Card:
     @property
     def folder(self) -> str | None:
         """Folder of the exported model, None if none is known."""
-        return "FOLDER" if self.kind == EXPORT else self.export
+        return "FOLDER" if self.folder_type == EXPORT else self.export
 
     @property
     def example(self) -> ExampleCall | None:
         """A call of the model, None if it reads no texts."""
-        return find_example(self.settings)
+        return choose_example(self.settings)
 
     @property
     def commands(self) -> Sequence[str]:
@@ -228,7 +228,7 @@ class Card:
             card=self,
             kinds=kinds.KIND_OF_CLASS,
             mark=markdown.Markdown(_CARD_MARK),
-            find_missed_labels=find_missed_labels,
+            list_missed_labels=list_missed_labels,
             overall_scores=overall_scores,
             split_by_label=split_by_label,
         )

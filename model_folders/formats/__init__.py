@@ -4,18 +4,18 @@ Begin with modeling/checkpoints/loading.py, which loads any format into a model,
 and come here for how the files of one format are read: first in tf1.py.
 
 The files of a format are read here: their JSON, and the names, shapes and
-values of the weights. modeling/checkpoints/ assigns these values to the
-variables of a model, and writes files, because only that needs Keras. This
-table names its modules:
+values of the weights. modeling/checkpoints/formats/ assigns these values to the
+variables of a model, and writes files, because only that needs Keras. Its
+modules have the names of those here:
 
-    format         loaded into models by        written by
-    tf1            tf1_checkpoint.py            tf1_checkpoint.py
-    huggingface    huggingface_checkpoint.py    huggingface_checkpoint.py
-    kerashub       format_readers.py            kerashub_writing.py
-    tf_h5          format_readers.py            nothing
-    object_based   format_readers.py            nothing
+    format         reads           loads into models    writes
+    tf1            tf1.py          tf1.py               tf1.py
+    huggingface    huggingface/    huggingface.py       huggingface.py
+    kerashub       kerashub/       kerashub.py          kerashub.py
+    tf_h5          tf_h5.py        tf_h5.py             nothing
+    object_based   object_based/   object_based.py      nothing
 
-And the modules here:
+The modules here, which read:
 
     tf1.py: checkpoints of Google and of this project
     huggingface/: folders of transformers, with the weights of PyTorch
@@ -31,7 +31,7 @@ bert_config.py, model_json.py and tokenizer_files.py.
 For several formats:
 
     weight_entries.py: an entry of a file, and its names
-    head_names.py: the kind of head that the names in a file tell
+    head_names.py: the classes of models that the names in a file tell
     shape_checks.py: compares a configuration with the shapes in a file
     shards.py: the index of weights in several files
     h5_files.py: lists the datasets of an HDF5 file

@@ -25,7 +25,7 @@ _CLASSES_OF_PREFIX: dict[str, Sequence[kinds.ModelClass]] = {
 }
 
 
-def find_head_classes(names: Iterable[str]) -> Sequence[kinds.ModelClass]:
+def head_classes_of(names: Iterable[str]) -> Sequence[kinds.ModelClass]:
     """Returns the classes of models whose heads have weights of these names.
 
     The result has several classes if the names do not tell them apart, and only

@@ -1,6 +1,6 @@
 """Opens checkpoints of TensorFlow 1, and checks their files before.
 
-modeling/checkpoints/tf1_checkpoint.py loads them into models. The name of a
+modeling/checkpoints/formats/tf1.py loads them into models. The name of a
 checkpoint, such as `bert_model.ckpt`, is the common prefix of its files,
 `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`. object_based/
 reads checkpoints with the same files, in which a graph contains the names.
@@ -108,11 +108,12 @@ def _check_index_once(path: str) -> None:
     """
     with contextlib.suppress(FileNotFoundError):
         status = os.stat(path)
-        _check_version(path, status.st_mtime_ns, status.st_size)
+        _check_index_version(path, status.st_mtime_ns, status.st_size)
 
 
 @functools.lru_cache(maxsize=8)
-def _check_version(path: str, mtime: int, size: int) -> None:
+def _check_index_version(path: str, mtime: int, size: int) -> None:
+    """Checks an index. The time and the size tell its versions apart."""
     try:
         check_index(path)
     except ValueError as error:

@@ -59,15 +59,15 @@ def read_preset(
     path = os.fspath(path)
     if path.startswith(hub.SCHEME):
         path = hub.download_model(path)
-    check_path(path, flag)
-    inner = sentence_transformers.read_first_module(Path(path))
+    check_exists(path, flag)
+    inner = sentence_transformers.read_network_folder(Path(path))
     if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
-    return _read_folder(Path(find_folder(path)), path, flag, is_own_run)
+    return _read_folder(Path(folder_of(path)), path, flag, is_own_run)
 
 
-def check_path(path: str, flag: str = "") -> None:
+def check_exists(path: str, flag: str = "") -> None:
     """Checks that there is a folder, or a checkpoint, with this path.
 
     Raises:
@@ -103,7 +103,7 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
     )
 
 
-def find_folder(path: StrPath) -> str:
+def folder_of(path: StrPath) -> str:
     """Returns the folder of a checkpoint. A folder is returned unchanged."""
     path = os.fspath(path)
     return (path if os.path.isdir(path) else os.path.dirname(path)) or "."

@@ -133,7 +133,7 @@ def _check_is_bert(path: str, config: Path) -> None:
 
 
 def _download_older_files(path: str, name: str, commit: str) -> Path:
-    """Downloads the first kind of older weights that a repository contains.
+    """Downloads older weights, in the first format that a repository contains.
 
     Returns the folder of the download.
     """

@@ -53,15 +53,7 @@ def check_trained_settings(
     }
     if tokenizer:
         now["tokenizer"] = tokenizer.identity
-    saved = _find_stated_settings(preset, trains)
-    if "bert_config" in saved:
-        try:
-            saved["bert_config"] = _select_compared_entries(
-                saved["bert_config"], trains
-            )
-        except ValueError as error:
-            file = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-            raise ValueError(f"{file}: `bert_config`: {error}") from error
+    saved = _collect_stated_settings(preset, trains)
     if tokenizer and preset.vocab_file:
         tokenizer.check_same_vocab(preset.vocab_file, preset.source)
     difference = find_first_difference(saved, now, saved.keys() & now.keys())
@@ -73,8 +65,12 @@ def check_trained_settings(
         )
 
 
-def _find_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
-    """Returns {setting: value} that the folder states about its model."""
+def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
+    """Returns {setting: value} that the folder states about its model.
+
+    Raises:
+        ValueError: the `bert_config` in model.json is not valid.
+    """
     # Any, because the settings have different types.
     saved: dict[str, Any] = {**preset.training_settings, **preset.network}
     if mode := preset.head_settings.get("output_mode"):
@@ -92,6 +88,14 @@ def _find_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
         }
     if "bert_config" not in saved and (config := preset.load_config()):
         saved["bert_config"] = config.to_dict()
+    if "bert_config" in saved:
+        try:
+            saved["bert_config"] = _select_compared_entries(
+                saved["bert_config"], trains
+            )
+        except ValueError as error:
+            file = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
+            raise ValueError(f"{file}: `bert_config`: {error}") from error
     return saved
 
 

@@ -262,11 +262,13 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
     @tf.custom_gradient
     def losses(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-        values, *row = _cross_entropy(logits, labels)
+        values, maximum, log_sums = _cross_entropy(logits, labels)
 
         def gradient(upstream: Tensor) -> Tensor:
             return tf.raw_ops.PreventGradient(
-                input=_cross_entropy_gradient(logits, labels, *row, upstream),
+                input=_cross_entropy_gradient(
+                    logits, labels, maximum, log_sums, upstream
+                ),
                 message="the second derivative needs "
                 "modeling.ops.plain_versions()",
             )

@@ -13,7 +13,7 @@ from model_folders import kinds
 from model_folders.formats.head_names import find_num_outputs
 from model_folders.labels import find_order, format_first_labels
 from model_folders.reading.preset import Preset
-from modeling.checkpoints.variables import google_name_of
+from modeling.checkpoints.formats.variables import google_name_of
 
 # Matches the names of the weights that are no part of a fine-tuned head.
 _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")
@@ -49,7 +49,7 @@ def describe_other_head(
     """
     source = preset.source
     model_class = kinds.model_class_of(model)
-    if _is_other_kind(model, preset.model_class):
+    if _is_of_other_task(model, preset.model_class):
         return (
             f"{source} contains a {preset.model_class}, but the model is a "
             f"{model_class}"
@@ -74,7 +74,7 @@ def describe_other_head(
     return f"{source} has {num_stored} outputs, but the model has {num_outputs}"
 
 
-def _is_other_kind(model: keras.Model, model_class: str | None) -> bool:
+def _is_of_other_task(model: keras.Model, model_class: str | None) -> bool:
     """Returns whether a head of this class is bound to another task."""
     names = [base.__name__ for base in type(model).__mro__]
     # A user's own subclass has the head of the class that it extends.

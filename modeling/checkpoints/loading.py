@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar, Unpack
 
 import keras
@@ -18,18 +18,18 @@ from model_folders.formats.shape_checks import (
 from model_folders.labels import find_order
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
 from modeling.checkpoints.finding import (
     Source,
     check_checkpoint,
     check_sizes,
     open_checkpoint,
 )
+from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.formats.variables import google_name_of
 from modeling.checkpoints.head_comparison import (
     describe_other_head,
     head_weight_names,
 )
-from modeling.checkpoints.variables import google_name_of
 from modeling.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -80,10 +80,10 @@ def load_checkpoint(
         run_step: "best" or "last", to load this step if `path` is the folder of
             a training run. By default the step that the run reports.
         replaces_head: whether the head keeps its random values if the folder
-            contains a head of another kind, with other labels or with another
-            number of outputs. The log says so. If False, another number of
-            outputs is an error, and the function loads any other head that
-            fits.
+            contains the head of another class of models, of other labels or of
+            another number of outputs. The log says so. If False, another
+            number of outputs is an error, and the function loads any other
+            head that fits.
 
     Returns:
         `LoadReport` with `loaded`, `missing` and `unused` names. If the
@@ -156,17 +156,11 @@ def create_model(
     checkpoint = open_checkpoint(preset)
     check_sizes(checkpoint, preset, config)
     options = {
-        **_find_stated_options(keras_class, preset, checkpoint),
+        **_select_stated_options(keras_class, preset, checkpoint),
         **options,
     }
     if _has_labels(keras_class) and "num_labels" not in options:
-        other_names = describe_entries(_find_other_names(checkpoint))
-        raise ValueError(
-            f"{checkpoint.file} contains no head of a {keras_class.__name__} "
-            "under the names of Google or of transformers, so it does not "
-            f"state num_labels. {other_names}. "
-            "Pass num_labels=N for a new head of N outputs, or rename the head"
-        )
+        raise _unknown_num_labels_error(keras_class, checkpoint)
     model = keras_class(config, **options)
     report = _load_weights(
         model,
@@ -211,7 +205,7 @@ def _load_weights(
     if preset and replaces_head:
         if not model.built:
             model.build()
-        reason = _find_reason_for_new_head(
+        reason = _describe_unusable_head(
             model, checkpoint, preset, label_alternatives
         )
         if reason:
@@ -237,7 +231,7 @@ def _has_labels(keras_class: type["KerasFitModel"]) -> bool:
     return "num_labels" in inspect.signature(keras_class).parameters
 
 
-def _find_stated_options(
+def _select_stated_options(
     keras_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
 ) -> ModelOptions:
     """Returns the arguments of the class that the folder states."""
@@ -255,14 +249,25 @@ def _find_stated_options(
     return stated
 
 
-def _find_other_names(checkpoint: Checkpoint) -> Iterator[str]:
-    """Yields the names of the entries that no pretraining trained."""
-    return (
+def _unknown_num_labels_error(
+    keras_class: type["KerasFitModel"], checkpoint: Checkpoint
+) -> ValueError:
+    """Returns the error for a checkpoint that contains no head of a class.
+
+    The error lists the entries that may be a head under other names.
+    """
+    others = describe_entries(
         name for name in checkpoint.shapes if not _PRETRAINED_NAME.search(name)
+    )
+    return ValueError(
+        f"{checkpoint.file} contains no head of a {keras_class.__name__} "
+        "under the names of Google or of transformers, so it does not state "
+        f"num_labels. {others}. "
+        "Pass num_labels=N for a new head of N outputs, or rename the head"
     )
 
 
-def _find_reason_for_new_head(
+def _describe_unusable_head(
     model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset,

@@ -122,7 +122,7 @@ def _create_card(
     # The other formats run without this project, with tokenizer.json.
     formats = [name for name in options.formats if name != "saved_model"]
     return model_card.Card(
-        kind=model_card.EXPORT,
+        folder_type=model_card.EXPORT,
         model_json=contents,
         labels=signatures.settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,

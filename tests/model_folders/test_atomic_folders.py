@@ -27,7 +27,7 @@ def read_part(path):
 def refusal_of(path):
     """Returns why a folder is not replaced, and checks that nothing changes."""
     before = snapshot(path.parent)
-    for function in (atomic_folders.check_folder, write_folder):
+    for function in (atomic_folders.check_replaceable, write_folder):
         with pytest.raises(ValueError, match=re.escape(str(path))) as caught:
             function(path)
     assert snapshot(path.parent) == before

@@ -39,6 +39,6 @@ def test_a_class_of_a_user_has_no_kind():
     class ModelOfAUser:
         pass
 
-    assert kinds.find_kind("ModelOfAUser") is None
+    assert kinds.kind_of("ModelOfAUser") is None
     with pytest.raises(ValueError, match="ModelOfAUser is not one of Bert"):
         kinds.listed_class_of(ModelOfAUser())

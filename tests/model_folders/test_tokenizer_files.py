@@ -8,7 +8,7 @@ from data.text import tokenization
 from model_folders.tokenizer_files import (
     create_tokenizer_files,
     create_vocab_files,
-    format_casing,
+    format_tokenizer_config,
     warn_of_tokenizer,
 )
 
@@ -26,7 +26,7 @@ def test_a_folder_like_googles_states_the_casing_beside_the_words(tmp_path):
 
 
 def test_a_vocabulary_without_a_model_states_no_length():
-    assert "model_max_length" not in json.loads(format_casing(True))
+    assert "model_max_length" not in json.loads(format_tokenizer_config(True))
 
 
 def test_a_vocabulary_in_another_encoding_is_named(tmp_path):

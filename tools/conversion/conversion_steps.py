@@ -14,7 +14,7 @@ import modeling
 from data.text import tokenization, tokenizer_loading, vocabulary_learning
 from model_folders import kinds
 from model_folders.cards import copies, model_card
-from model_folders.formats.head_names import find_head_classes
+from model_folders.formats.head_names import head_classes_of
 from model_folders.formats.huggingface.sentence_transformers import (
     read_vector_files,
 )
@@ -46,7 +46,7 @@ def choose_model_class(
     for model_class in FLAG_OF_CLASS:
         if model_class == preset.model_class:
             return model_class
-    first, *others = find_head_classes(modeling.read_shapes(checkpoint))
+    first, *others = head_classes_of(modeling.read_shapes(checkpoint))
     if others:
         *values, last = (FLAG_OF_CLASS[name] for name in (first, *others))
         raise ValueError(
@@ -213,7 +213,9 @@ def write_copy(
     has_labels = kinds.KIND_OF_CLASS[model_class].has_labels
     is_for_hub = output_format == "huggingface"
     card = model_card.Card(
-        kind=model_card.HUGGINGFACE if is_for_hub else model_card.WEIGHTS,
+        folder_type=model_card.HUGGINGFACE
+        if is_for_hub
+        else model_card.WEIGHTS,
         model_json=contents,
         labels=preset.labels if has_labels else None,
         do_lower_case=tokenizer.do_lower_case,

@@ -38,7 +38,7 @@ def check_start(
     }
     for flag, path in outputs.items():
         if path:
-            atomic_folders.check_folder(path, flag)
+            atomic_folders.check_replaceable(path, flag)
     settings_check.check_lengths(
         bert_config,
         config.model.required_config_file,

@@ -13,7 +13,7 @@ from absl import logging
 from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.scores import Scores, find_missed_labels
+from model_folders.scores import Scores, list_missed_labels
 from training.checks.dev_set_checks import compare_dev_set, report_finding
 from training.checks.start_checks import check_start
 from training.checks.task_checks import check_task
@@ -192,7 +192,7 @@ def _warn_of_missed_labels(
     config: FineTuningConfig, dev_scores: Scores
 ) -> None:
     """Warns of labels that a trained model finds in no example."""
-    missing = find_missed_labels(dev_scores)
+    missing = list_missed_labels(dev_scores)
     if config.training.do_train and missing:
         logging.warning(
             "The model finds no example of %s in the dev set. Add examples, or "

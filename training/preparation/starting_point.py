@@ -142,7 +142,7 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
-        folder_reading.check_path(checkpoint, flag)
+        folder_reading.check_exists(checkpoint, flag)
     is_run = bool(list_checkpoint_steps(folder))
     if not (is_run or config.training.do_train):
         is_run = bool(find_best_checkpoint(folder))

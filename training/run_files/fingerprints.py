@@ -12,7 +12,7 @@ from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub import weights as kerashub_weights
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.folder_reading import find_folder
+from model_folders.reading.folder_reading import folder_of
 from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
@@ -52,7 +52,7 @@ def _fingerprint_init_checkpoint(
     if not checkpoint:
         return {} if start.is_own_run else {"init_checkpoint": None}
     output_dir = os.path.realpath(start.config.training.output_dir)
-    if os.path.realpath(find_folder(checkpoint)) == output_dir:
+    if os.path.realpath(folder_of(checkpoint)) == output_dir:
         return {}
     # If the command is on a run, `start.preset` is that of --output_dir.
     preset = None if start.is_own_run else start.preset

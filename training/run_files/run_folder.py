@@ -189,7 +189,7 @@ class RunFolder:
             return
         tokenizer = self._start.tokenizer
         card = model_card.Card(
-            kind=model_card.RUN,
+            folder_type=model_card.RUN,
             model_json=self._fixed_model_json or read_model_json(self.path),
             labels=self.labels,
             do_lower_case=tokenizer.do_lower_case if tokenizer else None,

@@ -12,7 +12,8 @@ from files.atomic import write_text
 from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
-    format_scores,
+    LABEL_SCORES,
+    split_by_label,
 )
 
 # Patterns of the files that contain results of a run's weights.
@@ -121,5 +122,30 @@ class RunResults:
 
 def log_scores(scores: Mapping[str, float]) -> None:
     """Logs a table of scores, sorted by name."""
-    table = format_scores({key: scores[key] for key in sorted(scores)})
+    table = _format_table({key: scores[key] for key in sorted(scores)})
     logging.info("***** Eval results *****\n%s", table)
+
+
+def _format_table(scores: Mapping[str, float]) -> str:
+    """Returns a text table of scores, followed by one row for each label."""
+    overall, by_label = split_by_label(scores)
+    width = max(map(len, [*overall, *by_label, "label"]))
+    lines = [
+        f"  {name:<{width}}  {_align_right(value)}"
+        for name, value in overall.items()
+    ]
+    if by_label:
+        lines.append(
+            "  ".join(
+                [f"  {'label':<{width}}", *map(_align_right, LABEL_SCORES)]
+            )
+        )
+    for label, scores_of_label in by_label.items():
+        cells = [f"{scores_of_label[name]:>9.4f}" for name in LABEL_SCORES[:-1]]
+        cells.append(f"{scores_of_label['support']:>9.0f}")
+        lines.append("  ".join([f"  {label:<{width}}", *cells]))
+    return "\n".join(lines)
+
+
+def _align_right(cell: str | float) -> str:
+    return f"{cell:>9.4f}" if isinstance(cell, float) else f"{cell:>9}"

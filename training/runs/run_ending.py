@@ -42,7 +42,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
         step=trainer.run_weights.global_step or None,
     )
     card = model_card.Card(
-        kind=model_card.WEIGHTS,
+        folder_type=model_card.WEIGHTS,
         model_json=contents,
         labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,

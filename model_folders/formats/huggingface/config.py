@@ -17,7 +17,7 @@ from model_folders.kinds import (
     PRETRAINER,
     TOKEN_CLASSIFIER,
     ModelClass,
-    find_kind,
+    kind_of,
 )
 from model_folders.labels import check_labels
 from model_folders.model_json_types import HeadSettings
@@ -214,7 +214,7 @@ def create_config_json(
         ValueError: transformers has no class for the model, or `labels` are not
             as many as the outputs.
     """
-    kind = find_kind(model_class)
+    kind = kind_of(model_class)
     if not (kind and kind.transformers_class):
         raise ValueError(
             f"transformers has no class for {model_class}. Write another format"

@@ -21,7 +21,7 @@ _VECTOR_FILES = (
 )
 
 
-def read_first_module(folder: Path) -> str:
+def read_network_folder(folder: Path) -> str:
     """Returns the name of the folder in `folder` that contains the network.
 
     Returns "" if `folder` itself contains the network, or is the folder of
@@ -44,12 +44,12 @@ def read_pooling(folder: Path) -> str | None:
     """Returns how sentence-transformers pools, None if it averages.
 
     Args:
-        folder: folder of the network, which `read_first_module` may name.
+        folder: folder of the network, which `read_network_folder` may name.
 
     Raises:
         ValueError: a file is malformed.
     """
-    if folder.name and read_first_module(folder.parent) == folder.name:
+    if folder.name and read_network_folder(folder.parent) == folder.name:
         folder = folder.parent
     file = folder / _POOLING_FILE
     modules = folder / _MODULES_FILE

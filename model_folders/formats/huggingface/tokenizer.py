@@ -86,9 +86,9 @@ def read_stated_casing(folder: StrPath) -> StatedCasing:
     _check_options(special_tokens)
     _warn_of_special_words(
         folder,
-        _find_special_words(tokenizer_config)
-        | _find_special_words(special_tokens)
-        | _find_special_words(tokenizer)
+        _list_special_words(tokenizer_config)
+        | _list_special_words(special_tokens)
+        | _list_special_words(tokenizer)
         | added_tokens.values.keys(),
     )
     normalizer = read_entry(
@@ -178,7 +178,7 @@ def _check_options(file: _JsonFile) -> None:
         )
 
 
-def _find_special_words(file: _JsonFile) -> set[str]:
+def _list_special_words(file: _JsonFile) -> set[str]:
     """Returns the words that a file lists under any of _SPECIAL_KEYS.
 
     Raises:

@@ -38,7 +38,7 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
             f"{kerashub_config.VOCAB_FILE}"
         )
 
-    lower_case = _find_entry(values, "normalizer.lowercase")
+    lower_case = _entry_of(values, "normalizer.lowercase")
     _check_tokenizer(values, lower_case, path)
     vocab, added_tokens = _parse_ids(values, path)
     ids = vocab | added_tokens
@@ -59,7 +59,7 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
     return "".join(lines).encode("utf-8", "ignore"), lower_case
 
 
-def _find_entry(values: JsonObject, name: str, default: object = None) -> Any:  # noqa: ANN401  JSON of any type
+def _entry_of(values: JsonObject, name: str, default: object = None) -> Any:  # noqa: ANN401  JSON of any type
     """Returns the entry SECTION.KEY of a tokenizer.json.
 
     Returns the default if the entry is missing or null, or if SECTION is no
@@ -77,15 +77,15 @@ def _check_tokenizer(values: JsonObject, lower_case: object, path: str) -> None:
     `lower_case` is the entry `normalizer.lowercase` of the file.
     """
     checks = {
-        name: (_find_entry(values, name), expected)
+        name: (_entry_of(values, name), expected)
         for name, expected in _EXPECTED_VALUE_OF_ENTRY.items()
     }
     # Older files contain no type.
-    model_type = _find_entry(values, "model.type", "WordPiece")
+    model_type = _entry_of(values, "model.type", "WordPiece")
     checks["model.type"] = (model_type, "WordPiece")
     checks["normalizer.lowercase"] = (lower_case, bool(lower_case))
     # By default, a tokenizer that lower-cases also strips accents.
-    strip_accents = _find_entry(values, "normalizer.strip_accents", lower_case)
+    strip_accents = _entry_of(values, "normalizer.strip_accents", lower_case)
     checks["normalizer.strip_accents"] = (strip_accents, lower_case)
     for name, (value, expected) in checks.items():
         if value != expected:
@@ -104,7 +104,7 @@ def _parse_ids(
     added_tokens: Any = values.get("added_tokens") or []
     with contextlib.suppress(KeyError, TypeError):
         added_ids = {token["content"]: token["id"] for token in added_tokens}
-    ids = _find_entry(values, "model.vocab") or {}
+    ids = _entry_of(values, "model.vocab") or {}
     return (
         _parse_token_ids(ids, "model.vocab", path),
         _parse_token_ids(added_ids, "added_tokens", path),

@@ -1,9 +1,9 @@
 """Opens the tensors of transformers, and converts their names.
 
-huggingface_checkpoint.py in modeling/checkpoints/ loads them into models. The
-files are model.safetensors and pytorch_model.bin, the format of older models,
-which torch reads. Their tensors have other names than in Google's checkpoints,
-and dense kernels are transposed.
+modeling/checkpoints/formats/huggingface.py loads them into models. The files
+are model.safetensors and pytorch_model.bin, the format of older models, which
+torch reads. Their tensors have other names than in Google's checkpoints, and
+dense kernels are transposed.
 """
 
 import functools

@@ -133,7 +133,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     }
 
 
-def load_network(path: StrPath) -> BertConfig:
+def read_bert_config(path: StrPath) -> BertConfig:
     """Reads the config.json of a preset.
 
     Raises:

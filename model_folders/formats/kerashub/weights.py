@@ -1,6 +1,6 @@
 """Opens the weights of KerasHub's presets.
 
-modeling/checkpoints/format_readers.py loads them into models.
+modeling/checkpoints/formats/kerashub.py loads them into models.
 
 A preset is a folder: config.json describes the network, whose weights are in
 model.weights.h5, or in the files that model.weights.json lists. If task.json
@@ -10,11 +10,11 @@ files are numbered, not named (targets.py).
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from files.paths import StrPath
-from model_folders.bert_config import CONFIG_FILE
+from model_folders.bert_config import CONFIG_FILE, BertConfig
 from model_folders.formats.h5_files import open_h5_entries
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub.config import (
@@ -79,30 +79,46 @@ def open_kerashub_entries(path: str) -> Mapping[str, WeightEntry]:
             task.json describe. The message names the first such weight.
     """
     folder = os.path.dirname(path)
-    config = kerashub_config.load_network(os.path.join(folder, CONFIG_FILE))
+    config = kerashub_config.read_bert_config(os.path.join(folder, CONFIG_FILE))
     stored = _open_weights(path)
-    blocks = {match[0] for match in map(_BLOCK.match, stored) if match}
     # Compare the number of blocks first, because it determines the number of
     # targets.
-    if len(blocks) != config.num_hidden_layers:
+    _check_num_blocks(path, stored, config.num_hidden_layers)
+    entries = _match_targets(path, stored, network_targets(config))
+    if head_targets := _read_head_targets(folder, config):
+        file = os.path.join(folder, TASK_WEIGHTS_FILE)
+        _check_exists(file)
+        entries |= _match_targets(file, _open_weights(file), head_targets)
+    return entries
+
+
+def _check_num_blocks(
+    path: str, stored: Iterable[str], num_hidden_layers: int
+) -> None:
+    """Raises a ValueError if a file contains more blocks, or fewer."""
+    blocks = {match[0] for match in map(_BLOCK.match, stored) if match}
+    if len(blocks) != num_hidden_layers:
         raise ValueError(
             f"{path} contains {len(blocks)} blocks, but {CONFIG_FILE} states "
-            f"num_layers={config.num_hidden_layers}. Correct {CONFIG_FILE}"
+            f"num_layers={num_hidden_layers}. Correct {CONFIG_FILE}"
         )
-    entries = _match_targets(path, stored, network_targets(config))
+
+
+def _read_head_targets(
+    folder: str, config: BertConfig
+) -> dict[str, WeightTarget]:
+    """Returns {name in task.weights.h5: its WeightTarget}, {} without a head.
+
+    The task.json of the preset describes the head.
+    """
     model_class, task = kerashub_config.read_task(folder)
-    targets = {}
     if model_class == CLASSIFIER:
         # `read_task` has checked its type.
         num_labels = cast("int", task["num_classes"])
-        targets = classifier_targets(config, num_labels)
-    elif model_class == PRETRAINER:
-        targets = masked_lm_targets(config)
-    if targets:
-        file = os.path.join(folder, TASK_WEIGHTS_FILE)
-        _check_exists(file)
-        entries |= _match_targets(file, _open_weights(file), targets)
-    return entries
+        return classifier_targets(config, num_labels)
+    if model_class == PRETRAINER:
+        return masked_lm_targets(config)
+    return {}
 
 
 def read_shards(path: str) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Opens the weights of object-based checkpoints.
 
-modeling/checkpoints/format_readers.py loads them into models.
+modeling/checkpoints/formats/object_based.py loads them into models.
 
 Model Garden, TF-Hub and transformers wrote these checkpoints. An entry of a
 checkpoint is a graph, which lists its variables. For each variable, the graph
@@ -11,7 +11,7 @@ of its value. names.py converts the names to Google's.
 import functools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
@@ -124,39 +124,59 @@ def open_graph_entries(path: str) -> Mapping[str, WeightEntry]:
         ValueError: the checkpoint lacks weights of a BERT, or contains other
             weights. The message names the first such weight, and its shape.
     """
-    weights: dict[str, GraphVariable] = {}
+    variables = read_variables(path)
+    convert = _choose_conversion(variables)
+    named: dict[str, GraphVariable] = {}
     heads: dict[str, GraphVariable] = {}
     unknown = []
-    variables = read_variables(path)
-    convert: Callable[[str], str | None] = object_names.object_to_google
-    if any(_TRANSFORMERS_NAME.search(variable.name) for variable in variables):
-        convert = tf_h5_to_google
     for variable in variables:
-        name = convert(variable.name)
-        if name is None and object_names.is_of_other_head(variable.name):
+        if name := convert(variable.name):
+            _check_is_single(path, variable, named.get(name))
+            named[name] = variable
+        elif object_names.is_of_other_head(variable.name):
             heads[printable_name(variable.name)] = variable
-            continue
-        if name is None:
+        else:
             unknown.append(variable)
-            continue
-        if name in weights:
-            raise ValueError(
-                f"{path} contains several encoders: {weights[name].key!r:.200} "
-                f"and {variable.key!r:.200} have the same name. Save one "
-                "encoder, and use its checkpoint"
-            )
-        weights[name] = variable
-    _check_names(path, weights, unknown)
-    weights |= heads
-    return {name: _create_entry(path, name, weights[name]) for name in weights}
+    _check_names(path, named, unknown)
+    return {
+        name: _create_entry(path, name, variable)
+        for name, variable in (named | heads).items()
+    }
+
+
+def _choose_conversion(
+    variables: Iterable[GraphVariable],
+) -> Callable[[str], str | None]:
+    """Returns the function that converts the names of variables to Google's."""
+    if any(_TRANSFORMERS_NAME.search(variable.name) for variable in variables):
+        return tf_h5_to_google
+    return object_names.object_to_google
+
+
+def _check_is_single(
+    path: str, variable: GraphVariable, other: GraphVariable | None
+) -> None:
+    """Raises a ValueError if another variable has the same name of Google's."""
+    if other is not None:
+        raise ValueError(
+            f"{path} contains several encoders: {other.key!r:.200} and "
+            f"{variable.key!r:.200} have the same name. Save one encoder, and "
+            "use its checkpoint"
+        )
 
 
 def _check_names(
     path: str,
     weights: Mapping[str, GraphVariable],
-    unknown: list[GraphVariable],
+    unknown: Sequence[GraphVariable],
 ) -> None:
-    """Raises a ValueError if a BERT has more variables, or fewer."""
+    """Raises a ValueError if a BERT has more variables, or fewer.
+
+    Args:
+        path: prefix of the checkpoint, for messages.
+        weights: {Google's name: variable}.
+        unknown: variables that have no name of Google's.
+    """
     expected = [name for name, _ in encoder_shapes(_count_blocks(weights))]
     for names in _NAMES_STORED_TOGETHER:
         if weights.keys() & {*names}:
@@ -168,10 +188,10 @@ def _check_names(
             f"{path} lacks {missing[0]}, a weight of a BERT. It contains "
             f"{first}. Use the checkpoint of a BERT"
         )
-    outside = [weights[name] for name in weights.keys() - {*expected}]
-    if unknown := [*unknown, *sorted(outside)]:
+    unexpected = [weights[name] for name in weights.keys() - {*expected}]
+    if others := [*unknown, *sorted(unexpected)]:
         raise ValueError(
-            f"{path} contains {unknown[0].describe()}, which is no weight of "
+            f"{path} contains {others[0].describe()}, which is no weight of "
             "a BERT, or of the heads that this program knows. Save the encoder "
             "alone with tf.train.Checkpoint(model=encoder), and use its "
             "checkpoint"

@@ -33,19 +33,19 @@ CALLS = {
     ("settings", "python", "arguments"), CALLS.values(), ids=CALLS
 )
 def test_find_example_by_what_the_model_reads(settings, python, arguments):
-    example = example_calls.find_example(settings)
+    example = example_calls.choose_example(settings)
     assert example.format_python() == python
     assert example.format_arguments() == arguments
 
 
 @pytest.mark.parametrize("name", ["BertMultipleChoice", "MyModel", None])
 def test_find_example_of_a_model_that_reads_no_texts_is_none(name):
-    assert example_calls.find_example({"name": name}) is None
+    assert example_calls.choose_example({"name": name}) is None
 
 
 def test_the_input_of_a_ranking_is_the_query_and_one_passage():
     settings, _, _ = CALLS["ranking"]
-    example = example_calls.find_example(settings)
+    example = example_calls.choose_example(settings)
     assert example.input_texts() == ("A query.", "A passage.")
 
 

@@ -37,7 +37,7 @@ NASTY = [
 RATES = ("precision", "recall", "f1", "support")
 
 
-def create_card(kind, **values):
+def create_card(folder_type, **values):
     """Returns a card that shows the nasty names wherever a name can be."""
     data = [["train", name, 5, 1] for name in NASTY]
     provenance = {
@@ -50,7 +50,7 @@ def create_card(kind, **values):
     results = {f"{name}_{rate}": 0.5 for name in NASTY for rate in RATES}
     names = [name.replace("/", "") for name in NASTY]
     return model_card.Card(
-        kind=kind,
+        folder_type=folder_type,
         model_json={"task": {"name": "BertClassifier"}, "origin": provenance},
         labels=NASTY,
         results=results,
@@ -71,15 +71,15 @@ def parse_markdown(text):
 
 
 @pytest.fixture(params=[model_card.EXPORT, model_card.RUN, model_card.WEIGHTS])
-def kind(request):
-    """Each kind of card."""
+def folder_type(request):
+    """Each type of folder."""
     return request.param
 
 
 @pytest.fixture
-def nasty_card(kind):
+def nasty_card(folder_type):
     """The tokens of a card of nasty names, and those inside its lines."""
-    card = create_card(kind, export="<b>|`", table="`a|b`")
+    card = create_card(folder_type, export="<b>|`", table="`a|b`")
     return parse_markdown(card.text())
 
 
@@ -88,11 +88,11 @@ def codes_of(inner):
     return [token.content for token in inner if token.type == "code_inline"]
 
 
-def test_nasty_names_add_no_html_and_no_format(kind, nasty_card):
+def test_nasty_names_add_no_html_and_no_format(folder_type, nasty_card):
     blocks, inner = nasty_card
     # The mark of a run's card is the only HTML.
     html = [block.content for block in blocks if block.type == "html_block"]
-    assert len(html) == (kind == model_card.RUN)
+    assert len(html) == (folder_type == model_card.RUN)
     allowed = {"text", "code_inline", "softbreak", "text_special"}
     assert {token.type for token in inner} <= allowed
 
@@ -130,9 +130,11 @@ def test_the_title_of_a_card_lists_all_sets_of_nasty_names(nasty_card):
     assert len(re.findall("trained on", title)) == len(NASTY)
 
 
-@pytest.mark.parametrize("kind", [model_card.EXPORT, model_card.RUN])
-def test_tables_keep_their_columns_and_fences_their_blocks(kind):
-    blocks, _ = parse_markdown(create_card(kind, export="FOLDER_model").text())
+@pytest.mark.parametrize("folder_type", [model_card.EXPORT, model_card.RUN])
+def test_tables_keep_their_columns_and_fences_their_blocks(folder_type):
+    blocks, _ = parse_markdown(
+        create_card(folder_type, export="FOLDER_model").text()
+    )
     heads = [block for block in blocks if block.type == "thead_open"]
     # Scores, labels, files and data.
     assert len(heads) == 4

@@ -4,7 +4,7 @@ import pytest
 
 import modeling
 from model_folders import kinds
-from model_folders.formats.head_names import find_head_classes
+from model_folders.formats.head_names import head_classes_of
 from tests.support.models import built, tiny_config
 
 LABEL_CLASSES = {
@@ -32,26 +32,26 @@ SAVES = [modeling.save_release, modeling.save_huggingface]
     ],
 )
 def test_a_name_of_a_head_tells_the_classes_of_models(name, expected):
-    assert {*find_head_classes([*ENCODER_NAMES, name])} == expected
+    assert {*head_classes_of([*ENCODER_NAMES, name])} == expected
 
 
 def test_weights_without_a_head_are_of_an_encoder():
-    assert find_head_classes(ENCODER_NAMES) == (kinds.ENCODER,)
+    assert head_classes_of(ENCODER_NAMES) == (kinds.ENCODER,)
 
 
 def test_a_fine_tuned_head_counts_more_than_those_of_pretraining():
     names = ["cls/predictions/output_bias", "output_weights"]
-    assert {*find_head_classes(names)} == LABEL_CLASSES
+    assert {*head_classes_of(names)} == LABEL_CLASSES
 
 
 def test_the_head_of_squad_is_none_of_pretraining():
     """The names of both begin with `cls/`."""
     names = ["cls/predictions/output_bias", "cls/squad/output_weights"]
-    assert find_head_classes(names) == (kinds.SPAN_LABELER,)
+    assert head_classes_of(names) == (kinds.SPAN_LABELER,)
 
 
-def test_find_head_classes_accepts_an_iterator():
-    assert find_head_classes(iter(["cls.x", "qa_outputs.bias"])) == (
+def test_head_classes_of_accepts_an_iterator():
+    assert head_classes_of(iter(["cls.x", "qa_outputs.bias"])) == (
         kinds.SPAN_LABELER,
     )
 
@@ -73,4 +73,4 @@ def test_a_saved_model_is_of_a_class_that_its_names_tell(
 ):
     save(built(create(tiny_config(), *arguments)), tmp_path / "model")
     names = modeling.read_shapes(modeling.find_checkpoint(tmp_path / "model"))
-    assert create.__name__ in find_head_classes(names)
+    assert create.__name__ in head_classes_of(names)

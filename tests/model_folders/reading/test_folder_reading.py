@@ -312,7 +312,7 @@ def test_read_preset_refuses_a_value_of_another_type(tmp_path, name, text):
 
 def test_check_path_names_the_flag_and_the_models_of_the_hub():
     with pytest.raises(FileNotFoundError) as raised:
-        folder_reading.check_path("my/model", "--init_checkpoint")
+        folder_reading.check_exists("my/model", "--init_checkpoint")
     assert str(raised.value) == (
         "--init_checkpoint=my/model does not exist; for a model of the hub, "
         "use hf://my/model"

@@ -12,9 +12,11 @@ from modeling.checkpoints.finding import (
     open_checkpoint,
     read_shapes,
 )
-from modeling.checkpoints.format_readers import ReaderCheckpoint
-from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
-from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
+from modeling.checkpoints.formats.huggingface import HuggingFaceCheckpoint
+from modeling.checkpoints.formats.kerashub import KerasHubCheckpoint
+from modeling.checkpoints.formats.object_based import ObjectBasedCheckpoint
+from modeling.checkpoints.formats.tf1 import Tf1Checkpoint
+from modeling.checkpoints.formats.tf_h5 import TfH5Checkpoint
 from tests.support.models import SMALL, built
 from tests.support.paths import ROOT
 
@@ -33,9 +35,9 @@ def prefix(tmp_path_factory):
     ("folder", "expected"),
     [
         ("huggingface/BertModel", HuggingFaceCheckpoint),
-        ("weights/kerashub/classifier", ReaderCheckpoint),
-        ("weights/transformers4/cls", ReaderCheckpoint),
-        ("weights/modelgarden/v1_items", ReaderCheckpoint),
+        ("weights/kerashub/classifier", KerasHubCheckpoint),
+        ("weights/transformers4/cls", TfH5Checkpoint),
+        ("weights/modelgarden/v1_items", ObjectBasedCheckpoint),
     ],
 )
 def test_the_files_of_a_folder_choose_the_class(folder, expected):

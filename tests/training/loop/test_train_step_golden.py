@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling import losses, task_models
+from modeling import losses
 from tests.support import golden
 from tests.support.models import NO_DROPOUT, built
 from tests.support.two_weight_model import OnStep, create_loop_trainer
@@ -42,6 +42,8 @@ def load_recorded_run(path, output_dir, num_micro_batches=1, **changes):
     if create_model is modeling.BertClassifier:
         num_labels["num_labels"] = len(recording["init/output_weights"])
     model = built(create_model(config, **num_labels, dtype="float64"))
+    # No entry of the configuration changes the dropout of a classifier's head.
+    model.head_dropout_prob = 0.0
     modeling.load_checkpoint(model, str(path.parent / "bert_model.ckpt"))
     variables = modeling.named_variables(model)
     for name in recording:
@@ -87,11 +89,9 @@ def batches(recording):
     [param for name in TASKS for param in golden.paths(f"models/*/{name}")],
 )
 def test_training_steps_are_those_that_googles_code_recorded(
-    path, version, num_micro_batches, tmp_path, monkeypatch
+    path, version, num_micro_batches, tmp_path
 ):
     """In plain operations, as compiled, and from two halves of each batch."""
-    # The classifier's own dropout is fixed at 0.1; recordings have none.
-    monkeypatch.setattr(task_models, "HEAD_DROPOUT_PROB", 0.0)
     logs = []
     with golden.version(version):
         recording, variables, trainer = load_recorded_run(

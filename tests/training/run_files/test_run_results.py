@@ -4,9 +4,10 @@ import os
 
 import pytest
 
+from model_folders.scores import LABEL_SCORES
 from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
-from training.run_files.run_results import RunResults
+from training.run_files.run_results import RunResults, log_scores
 
 
 @pytest.fixture
@@ -92,3 +93,25 @@ def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     assert train(2, do_eval=False)
     assert "global_step = 3" in results.read_text()
     assert not train(3)
+
+
+def test_scores_of_single_labels_are_rows_of_a_table(caplog):
+    scores = {
+        "accuracy": 0.5,
+        "global_step": 12,
+        "HasAns_f1": 0.25,
+        **{f"not_{rate}_mm": 0.75 for rate in LABEL_SCORES},
+        **{f"a b_{rate}": 1.0 for rate in LABEL_SCORES},
+        "not_support_mm": 12.0,
+        "a b_support": 12,
+    }
+    with caplog.at_level("INFO", logger="absl"):
+        log_scores(scores)
+    assert caplog.messages[0].splitlines()[1:] == [
+        "  HasAns_f1       0.2500",
+        "  accuracy        0.5000",
+        "  global_step         12",
+        "  label        precision     recall         f1    support",
+        "  a b             1.0000     1.0000     1.0000         12",
+        "  not_mm          0.7500     0.7500     0.7500         12",
+    ]

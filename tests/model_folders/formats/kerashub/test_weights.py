@@ -1,6 +1,6 @@
 """The files of the weights in a preset of KerasHub.
 
-test_format_readers_kerashub.py in tests/modeling/checkpoints/ loads them into
+tests/modeling/checkpoints/formats/test_kerashub_loading.py loads them into
 models.
 """
 

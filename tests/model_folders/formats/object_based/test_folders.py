@@ -1,6 +1,6 @@
 """What a recorded encoder of TF-Hub states without its SavedModel.
 
-tests/modeling/checkpoints/test_loading_object_graph.py loads its weights.
+tests/modeling/checkpoints/formats/test_object_based.py loads its weights.
 """
 
 import shutil

@@ -1,5 +1,7 @@
 """What is loaded of the weights of other libraries, in any format."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -9,28 +11,35 @@ from model_folders.formats.weight_entries import (
     POOLER,
     WeightEntry,
 )
-from modeling.checkpoints.format_readers import FormatReader, ReaderCheckpoint
-from modeling.checkpoints.variables import named_variables
+from modeling.checkpoints.formats.converted_checkpoint import (
+    ConvertedCheckpoint,
+)
+from modeling.checkpoints.formats.variables import named_variables
 from tests.support.models import SMALL, built
 
 
-def array_reader(arrays, num_heads=None):
-    """Returns a reader whose entries are arrays.
+@dataclasses.dataclass(frozen=True)
+class ArrayCheckpoint(ConvertedCheckpoint):
+    """A checkpoint whose entries are arrays.
 
-    Args:
+    Attributes:
         arrays: {Google's name: array}.
         num_heads: number of heads that the shape of each query shows.
     """
-    entries = {
-        name: WeightEntry(
-            value.shape,
-            value.dtype.name,
-            lambda value=value: value,
-            num_heads if "query" in name else None,
-        )
-        for name, value in arrays.items()
-    }
-    return FormatReader(find_weights=str, open_entries=lambda file: entries)
+
+    arrays: dict
+    num_heads: int | None = None
+
+    def open_entries(self):
+        return {
+            name: WeightEntry(
+                value.shape,
+                value.dtype.name,
+                lambda value=value: value,
+                self.num_heads if "query" in name else None,
+            )
+            for name, value in self.arrays.items()
+        }
 
 
 @pytest.fixture
@@ -51,8 +60,7 @@ def arrays(pretrainer):
 
 def load_arrays(model, arrays, **options):
     """Loads arrays into a model, and returns the report."""
-    reader = array_reader(arrays, **options)
-    return ReaderCheckpoint("model.h5", reader).load(model)
+    return ArrayCheckpoint("model.h5", arrays, **options).load(model)
 
 
 def add_second_pooler(arrays):
@@ -68,7 +76,7 @@ def pooler_bias(model):
 
 
 def test_shapes_are_those_of_the_entries(arrays):
-    checkpoint = ReaderCheckpoint("model.h5", array_reader(arrays))
+    checkpoint = ArrayCheckpoint("model.h5", arrays)
     assert checkpoint.shapes[f"{POOLER}/bias"] == (SMALL.hidden_size,)
 
 

@@ -1,10 +1,12 @@
-"""Writes models as KerasHub's presets, which formats/kerashub/ reads.
+"""Loads the presets of KerasHub into models, and writes presets.
 
-model_folders/formats/kerashub/weights.py describes these folders.
+model_folders/formats/kerashub/ reads and describes the files of a preset.
 """
 
+import dataclasses
 import errno
 import json
+import math
 import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,10 +15,11 @@ import h5py
 import keras
 import numpy as np
 
+from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.atomic_folders import atomic_folder
-from model_folders.bert_config import CONFIG_FILE
+from model_folders.bert_config import CONFIG_FILE, BertConfig
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub import objects as kerashub_objects
 from model_folders.formats.kerashub.config import (
@@ -28,22 +31,33 @@ from model_folders.formats.kerashub.targets import (
     classifier_targets,
     network_targets,
 )
-from model_folders.formats.weight_entries import WeightArray
+from model_folders.formats.kerashub.weights import open_kerashub_entries
+from model_folders.formats.weight_entries import WeightArray, WeightEntry
 from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.output_modes import OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
-from modeling.base_task_model import TaskModel
-from modeling.bert import BertModel
-from modeling.checkpoints.variables import google_name_of
+from modeling.checkpoints.formats.converted_checkpoint import (
+    ConvertedCheckpoint,
+)
+from modeling.checkpoints.formats.variables import google_name_of
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
 
 # The version of KerasHub whose files these are.
 _VERSION = "0.32.0"
-# KerasHub's kinds of tasks that start from a backbone of BERT.
+# KerasHub's tasks that start from a backbone of BERT.
 _EXPORTED_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
+
+
+@dataclasses.dataclass(frozen=True)
+class KerasHubCheckpoint(ConvertedCheckpoint):
+    """The weights of a preset. `file` is model.weights.h5, or its index."""
+
+    def open_entries(self) -> Mapping[str, WeightEntry]:
+        """Returns the entries, without reading their values."""
+        return open_kerashub_entries(self.file)
 
 
 def save_kerashub(
@@ -98,7 +112,7 @@ def save_kerashub(
     )
     contents |= files or {}
     with atomic_folder(folder, contents) as partial_folder:
-        for name, targets in _find_targets(model).items():
+        for name, targets in _targets_by_file(model).items():
             _write_weights(model, os.fspath(partial_folder / name), targets)
 
 
@@ -135,18 +149,26 @@ def _create_files(
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
             contents[LABELS_FILE] = format_labels(labels)
-    values["metadata.json"] = {
-        "keras_version": keras.__version__,
-        "keras_hub_version": _VERSION,
-        "parameter_count": _find_encoder(model).count_params(),
-        "tasks": _EXPORTED_TASKS,
-    }
+    values["metadata.json"] = _create_metadata(config)
     for name, entries in values.items():
         contents[name] = json.dumps(entries, indent=4) + "\n"
     return contents
 
 
-def _find_targets(model: "KerasFitModel") -> dict[str, dict[str, WeightTarget]]:
+def _create_metadata(config: BertConfig) -> JsonObject:
+    """Returns the contents of a preset's metadata.json."""
+    targets = network_targets(config).values()
+    return {
+        "keras_version": keras.__version__,
+        "keras_hub_version": _VERSION,
+        "parameter_count": sum(math.prod(target.shape) for target in targets),
+        "tasks": _EXPORTED_TASKS,
+    }
+
+
+def _targets_by_file(
+    model: "KerasFitModel",
+) -> dict[str, dict[str, WeightTarget]]:
     """Returns {name of a file: the targets in it} of a model's weights."""
     targets = {WEIGHTS_FILE: network_targets(model.config)}
     if model.num_labels is not None:
@@ -166,10 +188,10 @@ def _check_is_supported(
             f"has no model that computes what a {model_class_of(model)} does"
         )
         instead = headless
-    elif isinstance(model, TaskModel) and model.bilstm:
+    elif model.get_config().get("bilstm"):
         problem = "has no bidirectional LSTM (bilstm, --bilstm)"
         instead = headless
-    elif _find_encoder(model).left_to_right:
+    elif model.get_config()["left_to_right"]:
         problem = (
             "cannot read from left to right (left_to_right, --left_to_right)"
         )
@@ -182,22 +204,6 @@ def _check_is_supported(
         kerashub_objects.check_backbone(model.config)
         return
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
-
-
-def _find_encoder(model: "KerasFitModel") -> BertModel:
-    """Returns the encoder of a task model, or the model if it is an encoder.
-
-    Raises:
-        TypeError: the model is neither.
-    """
-    if isinstance(model, BertModel):
-        return model
-    if isinstance(model, TaskModel):
-        return model.bert
-    raise TypeError(
-        "The model must be a BertModel or a task model of this package. "
-        f"Received: {type(model).__name__}"
-    )
 
 
 def _write_weights(

@@ -1,7 +1,7 @@
-"""Loads the tensors of formats/huggingface/ into models, and writes them.
+"""Loads the folders of transformers into models, and writes such folders.
 
-model_folders/formats/huggingface/weights.py opens the files of transformers,
-and converts the names of their tensors.
+model_folders/formats/huggingface/ reads their files, and converts the names of
+the tensors.
 """
 
 import dataclasses
@@ -37,8 +37,11 @@ from model_folders.formats.weight_entries import (
 )
 from model_folders.kinds import ENCODER, model_class_of
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.variables import google_name_of, restore_variables
+from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.formats.variables import (
+    google_name_of,
+    restore_variables,
+)
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
@@ -53,6 +56,9 @@ _WORD_EMBEDDINGS = re.compile(
 )
 # Matches weights that the packages peft and adapters insert into the encoder.
 _ADAPTER = re.compile(r"\.(?:lora_\w+|ia3_l|adapters?|adapter_\w+)(?:\.|$)")
+# Matches tensors that are not reported as unused: position_ids, which are
+# constants, and the decoder, which copies other weights.
+_UNREPORTED_NAME = re.compile(r"position_ids$|predictions\.decoder\.")
 # {entry of the masked LM's output layer: the entry that it copies}.
 _SOURCE_OF_COPY = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
@@ -120,8 +126,12 @@ class HuggingFaceCheckpoint(Checkpoint):
         }
         needed = {*stored_names.values()}
         others = [name for name in tensors if name not in needed]
-        unused = _list_unused(self.file, others)
-        entries |= {name: tensors[name] for name in unused}
+        _check_no_adapter(self.file, others)
+        entries |= {
+            name: tensors[name]
+            for name in others
+            if not _UNREPORTED_NAME.search(name)
+        }
         return restore_variables(
             model,
             self.file,
@@ -147,15 +157,8 @@ def _google_entry(name: str, tensor: WeightEntry) -> WeightEntry:
     return transposed(tensor) if name.endswith("/kernel") else tensor
 
 
-def _list_unused(path: str, names: Iterable[str]) -> list[str]:
-    """Returns the names of the tensors to report as unused.
-
-    The result leaves out position_ids, which are constants, and the decoder,
-    which copies other weights.
-
-    Raises:
-        ValueError: a tensor belongs to an adapter.
-    """
+def _check_no_adapter(path: str, names: Iterable[str]) -> None:
+    """Raises a ValueError if a tensor with one of the names is an adapter's."""
     for name in names:
         if _ADAPTER.search(name):
             raise ValueError(
@@ -163,8 +166,6 @@ def _list_unused(path: str, names: Iterable[str]) -> list[str]:
                 "adapter. Merge the adapter into the model, and save the "
                 "model again"
             )
-    expected_name = re.compile(r"position_ids$|predictions\.decoder\.")
-    return [name for name in names if not expected_name.search(name)]
 
 
 def _tie_decoder(

@@ -1,7 +1,7 @@
-"""Loads the checkpoints of formats/tf1.py into models, and writes them.
+"""Loads checkpoints of TensorFlow 1 into models, and writes such checkpoints.
 
-Google's releases are such checkpoints. model_folders/formats/tf1.py opens the
-files, and describes their names.
+Google's releases are such checkpoints. model_folders/formats/tf1.py opens and
+checks their files.
 """
 
 import contextlib
@@ -31,8 +31,11 @@ from model_folders.formats.tf1 import (
 from model_folders.formats.weight_entries import without_scope
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.tokenizer_files import Tokenizer, create_vocab_files
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.variables import google_name_of, restore_variables
+from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.formats.variables import (
+    google_name_of,
+    restore_variables,
+)
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel

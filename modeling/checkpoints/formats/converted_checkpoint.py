@@ -1,25 +1,27 @@
-"""Loads the weights that a `FormatReader` opens under Google's names.
+"""The base class of the formats that the reader converts to Google's names.
 
-Such a reader is two functions of a module in model_folders/formats/: of
-tf_h5.py, kerashub/ or object_based/. These functions run no code of a file, and
-read a value only when a caller needs the value.
+Such a reader runs no code of a file, and reads a value only when a caller needs
+the value.
 """
 
+import abc
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import keras
 from absl import logging
 
-from files.paths import StrPath
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
     POOLER,
     WeightEntry,
 )
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.variables import google_name_of, restore_variables
+from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.formats.variables import (
+    google_name_of,
+    restore_variables,
+)
 from modeling.keras_fit import KerasFitModel
 
 # Matches Google's names.
@@ -28,59 +30,27 @@ _NEXT_SENTENCE = "cls/seq_relationship/output_weights"
 
 
 @dataclasses.dataclass(frozen=True)
-class FormatReader:
-    """The functions that read one format, such as `find_kerashub_weights`.
+class ConvertedCheckpoint(Checkpoint):
+    """Weights that `open_entries` returns under Google's names."""
 
-    Attributes:
-        find_weights: returns the file of the format at a path, None without
-            one.
-        open_entries: returns {Google's name: WeightEntry} of a file that
-            `find_weights` returned.
-    """
+    @abc.abstractmethod
+    def open_entries(self) -> Mapping[str, WeightEntry]:
+        """Returns {Google's name: WeightEntry}, without reading the values.
 
-    find_weights: Callable[[StrPath], str | None]
-    open_entries: Callable[[str], Mapping[str, WeightEntry]]
+        The shapes are those of the model's variables. Entries that Google's
+        BERT lacks keep their names in the file.
 
-
-def list_format_readers() -> Sequence[FormatReader]:
-    """Returns the readers of all such formats, in the order of their use."""
-    # Import late, because these modules need h5py.
-    from model_folders.formats.kerashub.weights import (
-        find_kerashub_weights,
-        open_kerashub_entries,
-    )
-    from model_folders.formats.object_based.folders import (
-        find_object_weights,
-        open_object_entries,
-    )
-    from model_folders.formats.tf_h5 import (
-        find_tf_h5_weights,
-        open_tf_h5_entries,
-    )
-
-    return (
-        FormatReader(find_kerashub_weights, open_kerashub_entries),
-        FormatReader(find_tf_h5_weights, open_tf_h5_entries),
-        FormatReader(find_object_weights, open_object_entries),
-    )
-
-
-@dataclasses.dataclass(frozen=True)
-class ReaderCheckpoint(Checkpoint):
-    """Weights in a format that a `FormatReader` reads.
-
-    Attributes:
-        reader: reader of the file's format.
-    """
-
-    reader: FormatReader
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: the file contains no weights of a BERT.
+        """
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
 
         Entries that Google's BERT lacks keep their names in the file.
         """
-        entries = self.reader.open_entries(self.file)
+        entries = self.open_entries()
         return {name: entry.shape for name, entry in entries.items()}
 
     def load(
@@ -99,7 +69,7 @@ class ReaderCheckpoint(Checkpoint):
                 the model cannot use a value, or the file contains another
                 number of attention heads than the model.
         """
-        entries = self.reader.open_entries(self.file)
+        entries = self.open_entries()
         if not model.built:
             model.build()
         entries = _with_one_pooler(model, self.file, entries)

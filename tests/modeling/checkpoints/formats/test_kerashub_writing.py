@@ -1,6 +1,6 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-test_format_readers_kerashub.py reads recorded presets, and
+test_kerashub_loading.py reads recorded presets, and
 test_kerashub_writing_outputs.py compares with KerasHub itself.
 """
 
@@ -17,8 +17,7 @@ from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders import kinds
 from model_folders.reading import folder_reading
-from modeling import task_models
-from modeling.checkpoints.variables import google_name_of
+from modeling.checkpoints.formats.variables import google_name_of
 from tests.support.models import built, tiny_config
 from tests.support.output_files import snapshot
 from tests.support.paths import ROOT, SAMPLES
@@ -203,7 +202,7 @@ def test_the_files_are_those_that_kerashub_writes(tmp_path):
         RECORDED / "metadata.json"
     ).keys() - {"date_saved"}
     task = read_json(tmp_path / "preset/task.json")["config"]
-    assert task["dropout"] == task_models.HEAD_DROPOUT_PROB
+    assert task["dropout"] == modeling.BertClassifier.head_dropout_prob
 
 
 @pytest.mark.parametrize(
