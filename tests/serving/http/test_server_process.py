@@ -10,7 +10,6 @@ import http.client
 import json
 import random
 import re
-import select
 import shlex
 from concurrent.futures import ThreadPoolExecutor
 
@@ -321,30 +320,17 @@ def test_at_sigterm_every_accepted_request_gets_its_reply(tmp_path, folders):
         server.ask("GET", "/healthz")
 
 
-def test_a_stop_waits_only_for_arriving_bodies(tmp_path, folders):
-    # JSON may begin with blanks, which come one by one.
-    num_blanks = 200
-    data = b" " * num_blanks + json.dumps(TEXT).encode()
+def test_a_stop_does_not_wait_for_a_body_that_never_comes(tmp_path, folders):
+    data = json.dumps(TEXT).encode()
     with contextlib.ExitStack() as stack:
-        process = stack.enter_context(
+        server = stack.enter_context(
             running(tmp_path, {"ner": folders["ner"]}, timeout_s=600)
         )
-        slow, half = (stack.enter_context(process.connect()) for _ in range(2))
-        for client in (slow, half):
-            begin_request(client, data)
-        process.start_to_stop()
-        sent = 5
-        # One byte each 0.3 s is quick enough for the server, which closes the
-        # connection on which none come.
-        while not select.select([half.sock], [], [], 0.3)[0]:
-            assert sent < num_blanks, "the other connection is still open"
-            slow.send(data[sent : sent + 1])
-            sent += 1
+        client = stack.enter_context(server.connect())
+        begin_request(client, data)
+        server.start_to_stop()
+        # The server closes the connection, without a reply.
         with pytest.raises((http.client.RemoteDisconnected, OSError)):
-            half.getresponse()
-        slow.send(data[sent:])
-        response = slow.getresponse()
-        assert response.status == 200
-        assert len(json.load(response)["words"]) == 6
-        assert process.stop() == 0, process.script.stderr()
-    assert "Traceback" not in process.script.stderr()
+            client.getresponse()
+        assert server.stop() == 0, server.script.stderr()
+    assert "Traceback" not in server.script.stderr()
