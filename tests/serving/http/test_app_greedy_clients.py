@@ -32,9 +32,9 @@ PATIENT = 2 * TIMEOUT
 
 
 @pytest.fixture
-def server(tmp_path, folders):
+def server(tmp_path, export_folders):
     """Has models that read texts of any length, in windows."""
-    models = {kind: folders[kind] for kind in ("squad", "ner")}
+    models = {kind: export_folders[kind] for kind in ("squad", "ner")}
     with running(tmp_path, models, timeout_s=PATIENT) as process:
         yield process
 
@@ -56,8 +56,8 @@ def test_too_many_wordpieces_are_refused(server, path, field, text, number):
     assert "--max_pieces" in reply["error"]
 
 
-def test_a_cut_text_counts_only_its_read_wordpieces(tmp_path, folders):
-    models = {"classifier": folders["classifier"]}
+def test_a_cut_text_counts_only_its_read_wordpieces(tmp_path, export_folders):
+    models = {"classifier": export_folders["classifier"]}
     with running(tmp_path, models, max_pieces=100) as server:
         path = "/api/models/classifier/classify"
         long = {"text": "a " * 5_000}
@@ -147,10 +147,10 @@ def ask_until_the_end(server, replies, broken):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("attempt", range(3))
-def test_a_stop_breaks_no_request(attempt, tmp_path, folders):
+def test_a_stop_breaks_no_request(attempt, tmp_path, export_folders):
     """64 clients without a pause."""
     replies, broken = [], []
-    models = {"ner": folders["ner"]}
+    models = {"ner": export_folders["ner"]}
     with running(tmp_path, models, timeout_s=PATIENT) as server:
         threads = [
             start_thread(ask_until_the_end, server, replies, broken)

@@ -47,12 +47,14 @@ def driver():
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, folders):
+def server(tmp_path_factory, export_folders):
     """Has a model of single texts, with an evil label, one of pairs, ..."""
     folder = tmp_path_factory.mktemp("page")
-    models = {kind: folders[kind] for kind in folders}
+    models = {kind: export_folders[kind] for kind in export_folders}
     for name, num_texts in (("single", 1), ("pairs", 2)):
-        models[name] = shutil.copytree(folders["classifier"], folder / name)
+        models[name] = shutil.copytree(
+            export_folders["classifier"], folder / name
+        )
         path = models[name] / "model.json"
         content = json.loads(path.read_text())
         content["origin"]["settings"] = {"num_texts": num_texts}
@@ -239,13 +241,13 @@ def site():
 
 
 @pytest.fixture
-def ask_from_site(driver, folders, tmp_path, site):
+def ask_from_site(driver, export_folders, tmp_path, site):
     """(flags of serve.py) -> the title of the site's page after its code."""
 
     def ask_from_site(**flags):
         page = (ROOT / "docs/server.md").read_text("utf-8")
         (code,) = blocks(page, "js")
-        models = {"topics": folders["classifier"]}
+        models = {"topics": export_folders["classifier"]}
         with running(tmp_path, models, **flags) as server:
             site.code = code.replace(
                 "localhost:8501", f"127.0.0.1:{server.port}"

@@ -46,11 +46,11 @@ EACH_TASK = pytest.mark.parametrize(("kind", "task", "requests"), TASKS)
 
 
 @pytest.fixture
-def ask_python(load):
+def ask_python(load_text_model):
     """(kind, task, requests) -> the replies of the model in this process."""
 
     def ask_python(kind, task, requests):
-        model = load(kind)
+        model = load_text_model(kind)
         flags = ReplyOptions(top_k=8, n_best=8)
         return Asker(model.text_engine, model.task(task), flags).ask(requests)
 
@@ -66,29 +66,35 @@ def check_reply(server, path, body, expected):
 
 @EACH_TASK
 def test_one_request_has_the_reply_of_python(
-    server, ask_python, kind, task, requests
+    server_of_all_kinds, ask_python, kind, task, requests
 ):
     (expected,) = ask_python(kind, task, requests[1:2])
-    check_reply(server, f"/api/models/{kind}/{task}", requests[1], expected)
+    check_reply(
+        server_of_all_kinds, f"/api/models/{kind}/{task}", requests[1], expected
+    )
 
 
 @EACH_TASK
 def test_a_list_of_requests_has_the_replies_of_python(
-    server, ask_python, kind, task, requests
+    server_of_all_kinds, ask_python, kind, task, requests
 ):
     expected = ask_python(kind, task, requests)
-    check_reply(server, f"/api/models/{kind}/{task}", requests, expected)
+    check_reply(
+        server_of_all_kinds, f"/api/models/{kind}/{task}", requests, expected
+    )
 
 
 @EACH_TASK
 def test_a_request_of_lists_has_the_replies_of_python(
-    server, ask_python, kind, task, requests
+    server_of_all_kinds, ask_python, kind, task, requests
 ):
     expected = ask_python(kind, task, requests)
     body = {
         field: [request[field] for request in requests] for field in requests[0]
     }
-    check_reply(server, f"/api/models/{kind}/{task}", body, expected)
+    check_reply(
+        server_of_all_kinds, f"/api/models/{kind}/{task}", body, expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +107,7 @@ def test_a_request_of_lists_has_the_replies_of_python(
     ],
 )
 def test_the_path_of_tensorflow_serving_has_the_replies_of_python(
-    server, ask_python, kind, task, requests
+    server_of_all_kinds, ask_python, kind, task, requests
 ):
     expected = {"predictions": ask_python(kind, task, requests)}
     # Only a question has two fields.
@@ -109,22 +115,26 @@ def test_the_path_of_tensorflow_serving_has_the_replies_of_python(
         request if task == "answer" else request["text"] for request in requests
     ]
     body = {"instances": instances}
-    check_reply(server, f"/v1/models/{kind}:predict", body, expected)
+    check_reply(
+        server_of_all_kinds, f"/v1/models/{kind}:predict", body, expected
+    )
 
 
-def test_64_clients_get_the_replies_of_one(server):
+def test_64_clients_get_the_replies_of_one(server_of_all_kinds):
     """Whatever else is in a batch, a reply is to its own text."""
     requests = [
         (f"/api/models/{kind}/{task}", request)
         for kind, task, many in TASKS
         for request in many
     ]
-    alone = [server.ask("POST", *request) for request in requests]
+    alone = [server_of_all_kinds.ask("POST", *request) for request in requests]
     assert {status for status, _ in alone} == {200}
     with ThreadPoolExecutor(64) as pool:
         numbers = [*range(len(requests))] * 4
         random.Random(1).shuffle(numbers)
-        result = pool.map(lambda i: server.ask("POST", *requests[i]), numbers)
+        result = pool.map(
+            lambda i: server_of_all_kinds.ask("POST", *requests[i]), numbers
+        )
         for number, (status, reply) in zip(numbers, result, strict=True):
             assert status == 200
             assert_same(reply, alone[number][1], 1e-4)
@@ -160,8 +170,10 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("method", "path", "body", "status", "part"), TABLE)
-def test_each_request_has_its_reply(server, method, path, body, status, part):
-    result, reply = server.ask(method, path, body)
+def test_each_request_has_its_reply(
+    server_of_all_kinds, method, path, body, status, part
+):
+    result, reply = server_of_all_kinds.ask(method, path, body)
     assert result == status, reply
     assert part in json.dumps(reply)
     if status >= 400:
@@ -194,23 +206,23 @@ HOSTILE = [
 ]
 
 
-def test_hostile_requests_cost_no_other_its_reply(server):
+def test_hostile_requests_cost_no_other_its_reply(server_of_all_kinds):
     num_requests = 52
 
     def ask_after_a_hostile_client(number):
-        send(server, HOSTILE[number % len(HOSTILE)])
-        return server.ask("POST", TAG, TEXT)
+        send(server_of_all_kinds, HOSTILE[number % len(HOSTILE)])
+        return server_of_all_kinds.ask("POST", TAG, TEXT)
 
     with ThreadPoolExecutor(8) as pool:
         replies = [*pool.map(ask_after_a_hostile_client, range(num_requests))]
     assert [status for status, _ in replies] == [200] * num_requests
     assert {len(reply["words"]) for _, reply in replies} == {6}
-    assert "Traceback" not in server.script.stderr()
+    assert "Traceback" not in server_of_all_kinds.script.stderr()
 
 
 @pytest.mark.parametrize("body", TOO_LARGE.values(), ids=TOO_LARGE)
-def test_a_body_that_is_too_large_is_refused(server, body):
-    reply = send(server, body)
+def test_a_body_that_is_too_large_is_refused(server_of_all_kinds, body):
+    reply = send(server_of_all_kinds, body)
     assert b"413" in reply.split(b"\r\n")[0]
 
 
@@ -219,12 +231,12 @@ PROOF = {"Authorization": f"Bearer {SECRET}"}
 
 
 @pytest.fixture(scope="module")
-def guarded_server(tmp_path_factory, folders):
+def guarded_server(tmp_path_factory, export_folders):
     """A server that asks for a token, and waits two seconds for a request."""
     folder = tmp_path_factory.mktemp("guarded")
     (folder / "token").write_text(f"{SECRET}\n")
     flags = {"token_file": "token", "timeout_s": 2}
-    with running(folder, {"ner": folders["ner"]}, **flags) as server:
+    with running(folder, {"ner": export_folders["ner"]}, **flags) as server:
         yield server
 
 
@@ -300,10 +312,14 @@ def begin_request(client, data):
     client.send(data[:5])
 
 
-def test_at_sigterm_every_accepted_request_gets_its_reply(tmp_path, folders):
+def test_at_sigterm_every_accepted_request_gets_its_reply(
+    tmp_path, export_folders
+):
     data = json.dumps([TEXT] * 3).encode()
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(running(tmp_path, {"ner": folders["ner"]}))
+        server = stack.enter_context(
+            running(tmp_path, {"ner": export_folders["ner"]})
+        )
         clients = [stack.enter_context(server.connect()) for _ in range(3)]
         for client in clients:
             begin_request(client, data)
@@ -320,11 +336,13 @@ def test_at_sigterm_every_accepted_request_gets_its_reply(tmp_path, folders):
         server.ask("GET", "/healthz")
 
 
-def test_a_stop_does_not_wait_for_a_body_that_never_comes(tmp_path, folders):
+def test_a_stop_does_not_wait_for_a_body_that_never_comes(
+    tmp_path, export_folders
+):
     data = json.dumps(TEXT).encode()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(
-            running(tmp_path, {"ner": folders["ner"]}, timeout_s=600)
+            running(tmp_path, {"ner": export_folders["ner"]}, timeout_s=600)
         )
         client = stack.enter_context(server.connect())
         begin_request(client, data)

@@ -54,16 +54,16 @@ def run_in(folder, model, **flags):
 
 
 @pytest.fixture
-def predict(folder, folders):
+def predict(folder, export_folders):
     """Runs predict.py on the classifier."""
-    return functools.partial(run_in, folder, folders["classifier"])
+    return functools.partial(run_in, folder, export_folders["classifier"])
 
 
 @pytest.fixture(scope="module")
-def good_file(tables, folders, tmp_path_factory):
+def good_file(tables, export_folders, tmp_path_factory):
     """File with the answers to all rows, as JSON lines."""
     path = tmp_path_factory.mktemp("good") / "good.jsonl"
-    model = folders["classifier"]
+    model = export_folders["classifier"]
     flags = {"input_file": "in.csv", "output_file": str(path)}
     assert run_in(tables, model, **flags) == 0
     return path
@@ -199,24 +199,24 @@ def test_bad_rows_of_tables_are_nan_in_an_array(folder, bad_rows, predict):
     ],
 )
 def test_wrong_flags_and_tables_are_errors_of_one_line(
-    flags, word, folder, folders, monkeypatch
+    flags, word, folder, export_folders, monkeypatch
 ):
     monkeypatch.chdir(folder)
     (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
     defaults = {"input_file": "in.csv", "text_column": "review"}
     flags = {"model": "classifier", "output_file": "no.out"} | defaults | flags
-    flags["model"] = str(folders[flags["model"]])
+    flags["model"] = str(export_folders[flags["model"]])
     config = create_config(PredictConfig, **flags)
     with pytest.raises(ValueError, match=word):
         script.main(ParsedCommand(config))
     assert not [*folder.glob("no.out*")]
 
 
-def test_a_missing_input_is_named(folder, folders, monkeypatch):
+def test_a_missing_input_is_named(folder, export_folders, monkeypatch):
     monkeypatch.chdir(folder)
     config = create_config(
         PredictConfig,
-        model=str(folders["classifier"]),
+        model=str(export_folders["classifier"]),
         input_file="a.csv,absent",
         output_file="no.out",
     )

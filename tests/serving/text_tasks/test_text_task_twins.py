@@ -16,9 +16,9 @@ from tests.support.serving.twins import SIGNATURES, ask_twins
 
 
 @pytest.fixture(scope="module")
-def ask(export_folder):
+def ask(saved_models_folder):
     """(signature) -> {name of a case: its `Twins`}, asked once."""
-    return functools.cache(lambda name: ask_twins(name, export_folder))
+    return functools.cache(lambda name: ask_twins(name, saved_models_folder))
 
 
 def name_cases(*, blank):
