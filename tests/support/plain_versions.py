@@ -224,6 +224,6 @@ def _compute_with_gradients(
     return results
 
 
-def _rms(values: Any) -> float:  # noqa: ANN401  a tensor or an array
+def _rms(values: tf.Tensor) -> float:
     """Returns the root of the mean square."""
     return float(np.sqrt(np.mean(np.square(values))))
