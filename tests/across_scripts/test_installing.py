@@ -33,7 +33,7 @@ def test_every_script_is_installed_and_is_a_command():
 
 
 def test_every_folder_of_a_package_is_installed():
-    """tests/test_layout.py compares the names of the packages themselves."""
+    """tests/source/test_layout.py compares the names of the packages."""
     for package in ROOT.glob("*/__init__.py"):
         for source in package.parent.rglob("*.py"):
             assert (source.parent / "__init__.py").is_file(), source

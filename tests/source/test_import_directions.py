@@ -1,7 +1,7 @@
 """Which package, folder and module may import which, read from the source.
 
-tests/test_task_imports.py checks that the shared code of training/ imports no
-task, and tests/test_style.py where imports stand.
+test_task_imports.py checks that the shared code of training/ imports no task,
+and test_style.py where imports stand.
 """
 
 import ast
