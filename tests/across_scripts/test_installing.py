@@ -10,6 +10,7 @@ import tomllib
 
 import pytest
 
+import modeling
 from imports import installation
 from tests.support.paths import ROOT
 from tests.support.script_runner import SCRIPTS
@@ -273,6 +274,7 @@ def test_the_distribution_has_one_name():
 
 def test_the_version_is_the_same_everywhere():
     version = (ROOT / "VERSION").read_text().strip()
+    assert modeling.__version__ == version
     assert SETUPTOOLS["dynamic"]["version"] == {"file": "VERSION"}
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
     changes = (ROOT / "docs/changelog.md").read_text(encoding="utf-8")

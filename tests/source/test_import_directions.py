@@ -167,6 +167,11 @@ assert not logging.root.handlers
     assert done.stdout + done.stderr == ""
 
 
+def test_importing_modeling_loads_no_keras():
+    code = "import modeling, sys; assert 'keras' not in sys.modules"
+    fresh_process.run("-c", code).check()
+
+
 def test_a_tokenizer_needs_no_reader_of_folders():
     """Only `FullTokenizer.from_preset` reads the folder of a model."""
     code = """

@@ -1,8 +1,13 @@
-"""What may stand in one place only, read from the source."""
+"""What only one module may name, read from the source.
+
+Private names of TensorFlow, Keras and uvicorn have no promise of stability, so
+an upgrade may remove or change them. Each is used in one module. So are the
+names of the classes of models. That one place reads JSON, and that one package
+defines flags, ruff checks (TID251 in pyproject.toml).
+"""
 
 import ast
-
-import pytest
+import re
 
 from model_folders import kinds
 from model_folders.formats.huggingface.config import CLASS_OF_ARCHITECTURE
@@ -10,14 +15,14 @@ from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
     check_none,
-    imported,
+    parse_source,
     parsed_sources,
+    sources,
 )
 
 FOLDERS = (*PACKAGES, "tools")
-JSON_READERS = ("json.load", "json.loads")
-# Where the classes of this project, of transformers and of KerasHub are named.
-_NAMES_OF_CLASSES = {
+# The classes of this project, of transformers and of KerasHub.
+FILES_WITH_CLASSES_OF_MODELS = {
     ROOT / "model_folders/kinds.py",
     ROOT / "model_folders/formats/huggingface/config.py",
     ROOT / "model_folders/formats/kerashub/config.py",
@@ -25,74 +30,10 @@ _NAMES_OF_CLASSES = {
     ROOT / "model_folders/saved_classes.py",
     ROOT / "modeling/__init__.py",
 }
-KIND_NAMES = {
+CLASSES_OF_MODELS = {
     *kinds.KIND_OF_CLASS,
     *CLASS_OF_ARCHITECTURE,
 }
-
-
-def reads_json(tree):
-    """Returns whether a module reads JSON that it did not write itself."""
-    nodes = [*ast.walk(tree)]
-    # json.loads(json.dumps(x)) turns the tuples in x into lists.
-    own = {
-        node.func
-        for node in nodes
-        if isinstance(node, ast.Call)
-        and node.args
-        and isinstance(node.args[0], ast.Call)
-        and ast.unparse(node.args[0].func) == "json.dumps"
-    }
-    return any(_names_reader(node) for node in nodes if node not in own)
-
-
-def _names_reader(node):
-    """Returns whether a node names a function or a class that reads JSON."""
-    if isinstance(node, ast.Attribute):
-        return ast.unparse(node) in JSON_READERS or node.attr == "JSONDecoder"
-    if isinstance(node, ast.ImportFrom):
-        return node.module in ("json", "json.decoder")
-    # Under another name, _names_reader would not see it.
-    return isinstance(node, ast.Import) and any(
-        alias.name == "json" and alias.asname for alias in node.names
-    )
-
-
-def test_only_the_command_line_uses_absl_flags():
-    """Everything else has fields of a dataclass. Help and `run` read them."""
-    users = {
-        str(source.path.parent.relative_to(ROOT))
-        for source in parsed_sources(*FOLDERS)
-        if "absl.flags" in imported(source.path)
-    }
-    assert users == {"command_line"}
-
-
-def test_json_is_read_in_one_place():
-    """Whatever is in a file is then a value or an error of one line."""
-    readers = {
-        str(source.path.relative_to(ROOT))
-        for source in parsed_sources(*FOLDERS)
-        if reads_json(source.tree)
-    }
-    assert readers == {"files/json_files.py"}
-
-
-@pytest.mark.parametrize(
-    ("code", "reads"),
-    [
-        ("json.load(file)", True),
-        ("map(json.loads, lines)", True),
-        ("json.decoder.JSONDecoder()", True),
-        ("from json import loads", True),
-        ("import json as j", True),
-        ("json.loads(json.dumps(values))", False),
-        ("json.dumps(values)", False),
-        ("# json.loads(text)", False),
-    ],
-)
-def test_code_that_reads_json_is_recognized(code, reads):
-    assert reads_json(ast.parse(code)) == reads
 
 
 def test_only_tables_name_the_classes_of_models():
@@ -100,8 +41,116 @@ def test_only_tables_name_the_classes_of_models():
     wrong = [
         source.place(node)
         for source in parsed_sources(*FOLDERS)
-        if source.path not in _NAMES_OF_CLASSES
+        if source.path not in FILES_WITH_CLASSES_OF_MODELS
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.Constant) and node.value in KIND_NAMES
+        if isinstance(node, ast.Constant) and node.value in CLASSES_OF_MODELS
     ]
     check_none(wrong, "Look the class up in model_folders/kinds.py:")
+
+
+_FORMATS = "model_folders/formats"
+# {private name of TensorFlow or Keras: the module that uses it}
+MODULE_OF_PRIVATE_NAME = {
+    "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
+    "_compile_metrics": "modeling/keras_fit.py",
+    "_flatten_layers": "modeling/layers.py",
+    "_get_variable_index": "training/optimizers/adamw.py",
+    "_initial_seed": "modeling/ops.py",
+    "StatelessScope": "modeling/accelerated/tracing.py",
+    "tensor_bundle_pb2": f"{_FORMATS}/tf1.py",
+    "trackable_object_graph_pb2": f"{_FORMATS}/object_based/weights.py",
+}
+# Names that uvicorn does not document. All are in one module.
+UVICORN_NAMES = {
+    "H11Protocol",
+    "cycle",
+    "force_exit",
+    "handle_exit",
+    "http_protocol_class",
+    "lifespan",
+    "more_body",
+    "on_tick",
+    "response_complete",
+    "server_state",
+    "servers",
+    "should_exit",
+}
+UVICORN_MODULE = "serving/http/uvicorn_server.py"
+# Private names of the standard library, and public ones that look private.
+ALLOWED_PRIVATE_NAMES = {"_actions", "_asdict", "_exit", "_fields", "_make"}
+PRIVATE_NAME = re.compile(
+    rf"\b(?:{'|'.join(MODULE_OF_PRIVATE_NAME)}"
+    r"|(?:tensorflow\.python|keras\.src)[\w.]*?\.(\w+) import)\b"
+)
+
+
+def test_each_private_name_has_one_module():
+    uses = {
+        (match[1] or match[0], str(path.relative_to(ROOT)))
+        for package in FOLDERS
+        for path in sources(package)
+        for match in PRIVATE_NAME.finditer(path.read_text())
+    }
+    check_none(
+        sorted(uses ^ {*MODULE_OF_PRIVATE_NAME.items()}),
+        "Use a private name only in its module of MODULE_OF_PRIVATE_NAME:",
+    )
+
+
+def private_names(path):
+    """Yields (name, whether it is defined) for each place of a name in a file.
+
+    Uses are only of private attributes.
+    """
+    for node in ast.walk(parse_source(path).tree):
+        match node:
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                yield name, True
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name, True
+            case ast.Attribute(attr=name, ctx=context):
+                if name.startswith("_") and not name.startswith("__"):
+                    yield name, isinstance(context, ast.Store)
+
+
+def test_each_private_name_that_is_not_ours_is_listed():
+    names = {
+        name_and_role
+        for package in FOLDERS
+        for path in sources(package)
+        for name_and_role in private_names(path)
+    }
+    ours = {name for name, is_defined in names if is_defined}
+    used = {name for name, _ in names}
+    check_none(
+        sorted(used - ours - ALLOWED_PRIVATE_NAMES - {*MODULE_OF_PRIVATE_NAME}),
+        "State the module of each in MODULE_OF_PRIVATE_NAME:",
+    )
+
+
+def attributes_and_functions(path):
+    """Yields the attributes, imports and functions of a file."""
+    for node in ast.walk(parse_source(path).tree):
+        match node:
+            case ast.Attribute(attr=name) | ast.alias(name=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+
+
+def test_one_module_uses_the_undocumented_names_of_uvicorn():
+    used = {
+        (name, str(path.relative_to(ROOT)))
+        for path in sources("serving")
+        for name in attributes_and_functions(path)
+        if name in UVICORN_NAMES
+    }
+    expected = {(name, UVICORN_MODULE) for name in UVICORN_NAMES}
+    check_none(
+        sorted(used ^ expected),
+        f"Use uvicorn's undocumented names in {UVICORN_MODULE} alone:",
+    )
