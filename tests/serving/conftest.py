@@ -17,7 +17,7 @@ from tests.support.serving.exports import (
     create_options,
     export_model,
 )
-from tests.support.serving.server_process import running
+from tests.support.serving.server_process import running_server
 
 _ASK = """
 import json, sys
@@ -113,5 +113,5 @@ def server_of_all_kinds(tmp_path_factory, saved_models_folder):
         if asked
     }
     folder = tmp_path_factory.mktemp("server")
-    with running(folder, models) as process:
+    with running_server(folder, models) as process:
         yield process

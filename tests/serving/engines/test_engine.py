@@ -13,7 +13,7 @@ import serving
 from serving import engines
 from tests.support.checkpoints import assert_same
 from tests.support.serving import exports
-from tests.support.serving.engines import ENGINES, needs, run_predict
+from tests.support.serving.engines import ENGINES, needs_engine, run_predict
 from tests.support.serving.exports import (
     FORMAT,
     INSTALLED,
@@ -39,7 +39,7 @@ REQUESTS = {
     "tokenize": ("features", [TEXTS, TEXTS[::-1]]),
 }
 ASKED = [
-    pytest.param(name, method, marks=needs(name))
+    pytest.param(name, method, marks=needs_engine(name))
     for name in engines.FILE_OF_FORMAT
     for method in REQUESTS
 ]

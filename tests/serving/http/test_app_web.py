@@ -14,7 +14,7 @@ import pytest
 from tests.support import script_runner
 from tests.support.log_lines import printed_messages
 from tests.support.paths import ROOT
-from tests.support.serving.server_process import ask, running
+from tests.support.serving.server_process import ask, running_server
 from tests.support.source_files import blocks
 from tests.support.waiting import TIMEOUT, killed_late
 
@@ -31,7 +31,7 @@ def server(tmp_path_factory, export_folders):
     folder = tmp_path_factory.mktemp("web")
     shutil.copytree(export_folders["classifier"], folder / "7")
     allowed = [f"--allow_origin={origin}" for origin in ORIGINS]
-    with running(folder, {"topics": folder}, *allowed) as process:
+    with running_server(folder, {"topics": folder}, *allowed) as process:
         yield process
 
 
@@ -255,7 +255,7 @@ def test_the_python_code_of_the_page_waits_for_a_server_that_restarts(
         # Four tries find no server that listens.
         assert any("Retry(total=6" in line for line in client.stderr)
         models = {"topics": export_folders["classifier"]}
-        with running(tmp_path, models, port=port):
+        with running_server(tmp_path, models, port=port):
             output, error = client.communicate(timeout=TIMEOUT)
     assert client.returncode == 0, error
     assert output.strip() in ("no", "maybe", "yes")

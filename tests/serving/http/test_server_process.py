@@ -21,7 +21,7 @@ from serving.text_tasks.asking import Asker
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
 from tests.support.serving.exports import MASKED, TEXTS
-from tests.support.serving.server_process import running, send
+from tests.support.serving.server_process import running_server, send_bytes
 
 TEXT = {"text": "The harbor light is on."}
 TAG = "/api/models/ner/tag"
@@ -210,7 +210,7 @@ def test_hostile_requests_cost_no_other_its_reply(server_of_all_kinds):
     num_requests = 52
 
     def ask_after_a_hostile_client(number):
-        send(server_of_all_kinds, HOSTILE[number % len(HOSTILE)])
+        send_bytes(server_of_all_kinds, HOSTILE[number % len(HOSTILE)])
         return server_of_all_kinds.ask("POST", TAG, TEXT)
 
     with ThreadPoolExecutor(8) as pool:
@@ -222,7 +222,7 @@ def test_hostile_requests_cost_no_other_its_reply(server_of_all_kinds):
 
 @pytest.mark.parametrize("body", TOO_LARGE.values(), ids=TOO_LARGE)
 def test_a_body_that_is_too_large_is_refused(server_of_all_kinds, body):
-    reply = send(server_of_all_kinds, body)
+    reply = send_bytes(server_of_all_kinds, body)
     assert b"413" in reply.split(b"\r\n")[0]
 
 
@@ -236,7 +236,9 @@ def guarded_server(tmp_path_factory, export_folders):
     folder = tmp_path_factory.mktemp("guarded")
     (folder / "token").write_text(f"{SECRET}\n")
     flags = {"token_file": "token", "timeout_s": 2}
-    with running(folder, {"ner": export_folders["ner"]}, **flags) as server:
+    with running_server(
+        folder, {"ner": export_folders["ner"]}, **flags
+    ) as server:
         yield server
 
 
@@ -294,7 +296,7 @@ def test_a_missing_body_or_head_keeps_no_connection(guarded_server):
     head = HEAD + token + b"Content-Length: 9\r\n"
     with ThreadPoolExecutor(2) as pool:
         body, none = pool.map(
-            lambda data: send(guarded_server, data, shut=False),
+            lambda data: send_bytes(guarded_server, data, shut=False),
             [head + b"\r\n{", head],
         )
     assert b"408" in body.split(b"\r\n")[0]
@@ -318,7 +320,7 @@ def test_at_sigterm_every_accepted_request_gets_its_reply(
     data = json.dumps([TEXT] * 3).encode()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(
-            running(tmp_path, {"ner": export_folders["ner"]})
+            running_server(tmp_path, {"ner": export_folders["ner"]})
         )
         clients = [stack.enter_context(server.connect()) for _ in range(3)]
         for client in clients:
@@ -342,7 +344,9 @@ def test_a_stop_does_not_wait_for_a_body_that_never_comes(
     data = json.dumps(TEXT).encode()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(
-            running(tmp_path, {"ner": export_folders["ner"]}, timeout_s=600)
+            running_server(
+                tmp_path, {"ner": export_folders["ner"]}, timeout_s=600
+            )
         )
         client = stack.enter_context(server.connect())
         begin_request(client, data)

@@ -19,13 +19,13 @@ from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/huggingface"
 CONFIG = json.loads((RECORDED / "BertModel/config.json").read_text())
-V, W, POSITIONS = (
+VOCAB_SIZE, WIDTH, NUM_POSITIONS = (
     CONFIG[name]
     for name in ("vocab_size", "hidden_size", "max_position_embeddings")
 )
 # A vocabulary of the recorded models, and the labels of their heads.
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "film", "Film"]
-TOKENS += [f"[unused{index}]" for index in range(V - len(TOKENS))]
+TOKENS += [f"[unused{index}]" for index in range(VOCAB_SIZE - len(TOKENS))]
 LABELS = ["no", "yes", "maybe"]
 # Names of the weights of a head.
 HEAD = ("classifier.weight", "classifier.bias")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.support.two_weight_model import TwoWeightModel, batches
+from tests.support.two_weight_model import TwoWeightModel, create_batches
 from training.loop.batch_predictor import BatchPredictor
 
 
@@ -18,7 +18,9 @@ def test_a_metric_traces_the_network_once():
     results = []
     for weight in (1.0, 2.0, 4.0):
         model.one.assign(weight)
-        (result,) = predictor.compute_metrics(batches([3.0])[:1], first_output)
+        (result,) = predictor.compute_metrics(
+            create_batches([3.0])[:1], first_output
+        )
         results.append(result[1])
     assert len(traced) == 1
     np.testing.assert_array_equal(
@@ -28,7 +30,7 @@ def test_a_metric_traces_the_network_once():
 
 def test_outputs_of_nan_are_reported_once(caplog):
     predictor = BatchPredictor(TwoWeightModel(), jit_compile=False)
-    dataset = batches([1, np.nan, 1, np.nan])[:5]
+    dataset = create_batches([1, np.nan, 1, np.nan])[:5]
     assert len(list(predictor.predict(dataset))) == 5
     logged = [r.message for r in caplog.records if "NaN" in r.message]
     assert len(logged) == 1
