@@ -23,12 +23,7 @@ lint: .venv/installed-dev
 
 # What a machine finds in the source and the pages: see docs/contributing.md.
 check: lint
-	.venv/bin/python -m pytest tests/test_style.py tests/test_layout.py \
-	  tests/test_import_directions.py tests/test_task_imports.py \
-	  tests/test_one_place.py tests/test_named_code.py \
-	  tests/test_private_names.py \
-	  tests/test_public_names.py tests/test_stubs.py \
-	  tests/docs/test_pages.py
+	.venv/bin/python -m pytest tests/source tests/docs/test_pages.py
 
 # The site goes to output/site; a broken link or a warning is an error.
 docs: .venv-docs/installed

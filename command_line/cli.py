@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, NoReturn, TypeAlias
 
 from absl import app, logging
-from absl import flags as absl_flags
+from absl import flags as absl_flags  # noqa: TID251  makes the flags
 
 from command_line import flag_parsing, help_pages, user_errors
 from files import lock

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
-from absl import flags as absl_flags
+from absl import flags as absl_flags  # noqa: TID251  makes the flags
 
 from imports import installation
 from options.config import Config, ConfigT

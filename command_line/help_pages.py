@@ -1,6 +1,6 @@
 """Prints what --help and --helpfull show."""
 
-from absl import flags as absl_flags
+from absl import flags as absl_flags  # noqa: TID251  makes the flags
 
 from command_line import flag_parsing
 from imports import installation

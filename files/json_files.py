@@ -98,7 +98,7 @@ def parse_json(
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        value = json.loads(
+        value = json.loads(  # noqa: TID251  the one place
             text,
             parse_constant=parse_float,
             parse_float=parse_float,

@@ -8,6 +8,7 @@ from typing import (
     Literal,
     NotRequired,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -39,7 +40,7 @@ def find_malformed_entry(
     return None
 
 
-def _is_of_type(value: object, hint: Any) -> bool:  # noqa: ANN401  any type
+def _is_of_type(value: object, hint: object) -> bool:
     """Returns whether a value of JSON is of the type of an entry."""
     origin = get_origin(hint)
     if hint in (Any, object):
@@ -54,7 +55,7 @@ def _is_of_type(value: object, hint: Any) -> bool:  # noqa: ANN401  any type
     if origin is Annotated:
         inner_hint, valid_values = get_args(hint)
         return _is_of_type(value, inner_hint) and value in valid_values
-    if is_typeddict(hint):
+    if isinstance(hint, type) and is_typeddict(hint):
         return (
             isinstance(value, dict)
             and find_malformed_entry(value, hint) is None
@@ -68,14 +69,12 @@ def _is_of_type(value: object, hint: Any) -> bool:  # noqa: ANN401  any type
         return isinstance(value, list) and _are_items(value, hint)
     if isinstance(value, bool):
         return hint is bool
+    plain_type = cast(type, hint)
     # JSON may write a float without a fraction.
-    return isinstance(value, int | float if hint is float else hint)
+    return isinstance(value, int | float if hint is float else plain_type)
 
 
-def _are_items(
-    values: Sequence[object],
-    hint: Any,  # noqa: ANN401  any type
-) -> bool:
+def _are_items(values: Sequence[object], hint: object) -> bool:
     """Returns whether the items of a list are of the types in a hint.
 
     `hint` is the type of a list, a sequence or a tuple.

@@ -5,7 +5,7 @@ import functools
 import types
 import typing
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from options.config import Config
 from options.metadata import (
@@ -136,7 +136,7 @@ def _create_option(owner: type, field: Field, changes: OptionChanges) -> Option:
     )
 
 
-def _value_type(hint: Any) -> type:  # noqa: ANN401  types have no common type
+def _value_type(hint: object) -> type:
     """Returns the type of an option's values, from the type hint of its field.
 
     >>> _value_type(int | None)
@@ -150,5 +150,5 @@ def _value_type(hint: Any) -> type:  # noqa: ANN401  types have no common type
         hint = typing.get_args(hint)[0]
     if typing.get_origin(hint) is Literal:
         hint = type(typing.get_args(hint)[0])
-    value_type: type = hint
-    return value_type
+    # A generic type, such as Sequence[str], stands for its values too.
+    return cast(type, hint)

@@ -99,6 +99,7 @@ def decompress_file(file: IO[bytes], path: StrPath) -> io.BufferedReader:
     compression = compression_of(file)
     if not compression:
         return file
+    # Any, because the file types of the packages have no common class.
     decompressed: Any
     if compression == "gzip":
         decompressed = gzip.GzipFile(fileobj=file)

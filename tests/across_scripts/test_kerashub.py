@@ -11,8 +11,8 @@ from tests.support.script_runner import run
 from tests.support.weights.kerashub_presets import (
     FEATURES,
     RECORDED,
+    change_json,
     copy_recorded,
-    edit,
 )
 
 
@@ -57,7 +57,7 @@ def test_a_teacher_without_the_blocks_that_it_states_is_refused(
     train_from_preset, tmp_path
 ):
     large = copy_recorded(tmp_path / "large")
-    edit(large / "config.json", num_layers=1_000_000)
+    change_json(large / "config.json", num_layers=1_000_000)
     assert "contains 3 blocks" in train_from_preset(teacher=large).error
 
 

@@ -29,8 +29,6 @@ SOURCES = [
     *ROOT.glob("*.py"),
     *itertools.chain(*map(sources, (*PACKAGES, "tools"))),
 ]
-# A module or a package, where the docstring of a package lists them.
-LISTED = re.compile(r"^    (\w+(?:\.py|/)): ", re.M)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 # What stands for a value in a message.
 VALUE = re.compile(r"\.\.\.|(?:process )?\b[0N]\b|--FLAG=|--[a-z_]+(?:=|, |$)")
@@ -231,37 +229,6 @@ def test_a_bare_name_on_the_pages_of_the_code_is_defined_somewhere(name):
     }
     assert len(named) > 20
     assert sorted(named - _NAMES_OF_OTHERS - all_names()) == []
-
-
-@pytest.mark.parametrize(
-    "package",
-    [
-        str(path.parent.relative_to(ROOT))
-        for path in SOURCES
-        if path.name == "__init__.py"
-    ],
-)
-def test_a_package_lists_its_modules_and_packages(package):
-    """Whoever adds, moves or removes a file changes the list beside it."""
-    folder = ROOT / package
-    code = parse_source(folder / "__init__.py").tree
-    listed = LISTED.findall(ast.get_docstring(code))
-    modules = [path.name for path in folder.glob("*.py")]
-    # A folder that Git emptied still contains __pycache__.
-    folders = {f"{path.parent.name}/" for path in folder.glob("[a-z]*/*.*")}
-    modules.remove("__init__.py")
-    assert sorted(listed) == sorted([*modules, *folders])
-
-
-def test_the_page_of_the_helpers_of_tests_lists_each_once():
-    folder = ROOT / "tests/support"
-    page = (folder / "README.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^- `([\w/]+\.py)`: ", page, re.M)
-    files = [str(path.relative_to(folder)) for path in sources("tests/support")]
-    assert sorted(listed) == sorted(files)
-    compared = re.findall(r"\| `([\w/]+\.py)` \|", page)
-    assert compared
-    assert {*compared} < {*listed}
 
 
 def defined_in(file):

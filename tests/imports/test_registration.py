@@ -17,7 +17,7 @@ print(type(loss).__name__, loss.get_config()["class_weights"])
 """
 
 
-def run(code):
+def run_in_new_process(code):
     """Returns what code prints in a new process."""
     return fresh_process.run("-c", f"import sys\n{code}").check().stdout
 
@@ -31,17 +31,21 @@ def run(code):
     ],
 )
 def test_a_class_is_imported_when_a_file_needs_it(imports):
-    output = run(f"{imports}\n{LOAD}")
+    output = run_in_new_process(f"{imports}\n{LOAD}")
     assert output == "False\nClassifierLoss [1.0, 2.0]\n"
 
 
 def test_registering_imports_neither_keras_nor_the_other_package():
     printed = "{'keras', 'modeling'} & {*sys.modules}"
-    assert run(f"import data.text\nprint({printed})") == "set()\n"
+    assert (
+        run_in_new_process(f"import data.text\nprint({printed})") == "set()\n"
+    )
 
 
 def test_importing_keras_does_not_import_modeling_into_data():
-    output = run("import data.text, keras\nprint('modeling' in sys.modules)")
+    output = run_in_new_process(
+        "import data.text, keras\nprint('modeling' in sys.modules)"
+    )
     assert output == "False\n"
 
 
@@ -52,7 +56,7 @@ keras.saving.get_custom_objects()["{NAME}"] = "the class"
 import modeling
 print(keras.saving.get_custom_objects()["{NAME}"])
 """
-    assert run(code) == "the class\n"
+    assert run_in_new_process(code) == "the class\n"
 
 
 def test_all_classes_that_a_file_may_name_are_listed():

@@ -1,6 +1,7 @@
 """Which version of an operation a call runs, in a `with` block and outside.
 
-tests/modeling/test_ops_faster_versions.py compares the versions.
+test_fusions_plain_versions.py and test_compiled_plain_versions.py of
+tests/modeling/accelerated/ compare the versions.
 """
 
 import concurrent.futures
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from modeling import dispatch, ops
+from modeling import accelerated, dispatch, ops
 
 
 def test_plain_versions_switches_the_faster_versions_off():
@@ -52,3 +53,14 @@ def test_a_training_parameter_that_is_positional_is_refused(function):
 def test_training_is_a_keyword_only_argument_of_an_operation():
     with pytest.raises(TypeError, match="positional argument"):
         ops.swap_attention_heads(tf.zeros((1, 2, 3, 4)), True)
+
+
+@pytest.mark.parametrize(
+    "versions",
+    [accelerated.COMPILED, accelerated.FUSED_ON_CPU, accelerated.INFERENCE],
+)
+def test_an_operation_with_versions_for_training_or_inference_shows_its_mode(
+    versions,
+):
+    for operation in versions:
+        assert operation.training_parameter, operation.__name__

@@ -39,7 +39,7 @@ def test_outputs_are_those_that_were_recorded(version):
     if version == "real":
         outputs = outputs_of(model, features)
     else:
-        with golden.version(version) as version:
+        with golden.compute_in_version(version) as version:
             outputs = version.run(
                 lambda: outputs_of(model, features, version.training)
             )
@@ -61,7 +61,7 @@ def test_outputs_are_those_that_were_recorded(version):
 )
 def test_gradients_are_those_that_were_recorded(version, dtype, tolerance):
     model = base_width.create_model(dtype)
-    with golden.version(version) as version:
+    with golden.compute_in_version(version) as version:
         gradients = golden.pretraining_gradients(
             model, record.create_batch(0), version
         )

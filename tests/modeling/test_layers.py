@@ -19,26 +19,26 @@ def create_dense(**options):
     return layer
 
 
-def compute(layer):
+def compute_outputs(layer):
     """Returns the outputs of INPUTS as an array."""
     return keras.ops.convert_to_numpy(layer(INPUTS))
 
 
 def test_a_dense_layer_without_an_activation_is_linear():
-    assert compute(create_dense()).tolist() == [[2.5, 0.0], [1.0, -4.0]]
+    assert compute_outputs(create_dense()).tolist() == [[2.5, 0.0], [1.0, -4.0]]
 
 
 def test_a_dense_layer_applies_its_activation():
-    outputs = compute(create_dense(hidden_act="relu"))
+    outputs = compute_outputs(create_dense(hidden_act="relu"))
     assert outputs.tolist() == [[2.5, 0.0], [1.0, 0.0]]
 
 
 def test_a_quantized_dense_layer_computes_nearly_the_same():
     layer = create_dense(hidden_act="relu")
-    expected = compute(layer)
+    expected = compute_outputs(layer)
     layer.quantize("int8")
     assert keras.backend.standardize_dtype(layer.kernel.dtype) == "int8"
-    np.testing.assert_allclose(compute(layer), expected, atol=0.05)
+    np.testing.assert_allclose(compute_outputs(layer), expected, atol=0.05)
 
 
 def test_a_layer_normalizes_with_the_epsilon_of_its_configuration():

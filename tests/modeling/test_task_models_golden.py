@@ -14,7 +14,7 @@ from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss
 from tests.support import fresh_process, golden, source_files
 from tests.support.paths import ROOT
 
-MODELS = golden.paths("models/*")
+MODELS = golden.path_params("models/*")
 # {type of the numbers: largest difference from outputs that Google's code
 # computed in float32}. In float64, only the recordings are rounded, by 2e-6.
 TOLERANCE_OF_OUTPUTS = {"float32": 1e-4, "float64": 2e-5}
@@ -65,7 +65,7 @@ def largest_difference(left, right):
 @pytest.fixture(params=golden.VERSIONS)
 def version(request):
     """How a function is run: plain, compiled and so on."""
-    with golden.version(request.param) as version:
+    with golden.compute_in_version(request.param) as version:
         yield version
 
 

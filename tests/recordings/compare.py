@@ -14,56 +14,80 @@ import difflib
 import json
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.recordings import commands
 
-# What a recording contains besides values.
-WORDS = ("messages", "stderr", "programs")
-# Of a difference, and of the differences in a file.
+# Parts of a recording that may differ, because they are no values.
+PARTS_OF_WORDS = ("messages", "stderr", "programs")
+# Lines that are shown of a difference, and differences of a file.
 MAX_LINES = 40
-MAX_PLACES = 6
+MAX_DIFFERENCES = 6
 
 
-def load(folder):
-    """Returns {name: recording} of a folder."""
+class Difference(NamedTuple):
+    """A place at which two recordings of a command differ.
+
+    Attributes:
+        is_value: whether a value differs there, and not only words.
+        path: the keys that lead to the place, such as ("files", "run/a.txt").
+        lines: lines that show the difference.
+    """
+
+    is_value: bool
+    path: tuple[str, ...]
+    lines: list[str]
+
+
+def read_recordings(folder):
+    """Returns {name of a command: its recording} of a folder."""
     paths = Path(folder).glob("recorded/*.json")
     return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
 
 
 def differences(base, new, path=()):
-    """Yields (is it a value, path, lines that show the difference).
+    """Yields each Difference of two recordings of a command.
 
-    `base` and `new` are of one command, or of the part of it at `path`.
+    `base` and `new` are the parts of the two recordings at `path`.
     """
     # As text, because 1 is not 1.0, a NaN is a NaN, and keys have an order.
     keeps_order = not any(key.endswith("model.json") for key in path)
-    one, other = (
+    base_text, new_text = (
         json.dumps(value, sort_keys=not keeps_order) for value in (base, new)
     )
-    if one == other:
+    if base_text == new_text:
         return
     if isinstance(base, dict) and isinstance(new, dict):
-        keeps_order = keeps_order and "files" in path
-        if keeps_order and [*base] != [*new] and base.keys() == new.keys():
-            lines = [f"- {[*base]}", f"+ {[*new]}"]
-            yield True, (*path, "order of the keys"), lines
+        if keeps_order and "files" in path:
+            yield from _order_difference(base, new, path)
         for key in sorted({*base, *new}):
-            here = (*path, key)
+            inner_path = (*path, key)
             if key not in new:
-                yield _is_value(here, base[key], None), here, ["only in BASE"]
+                is_value = _is_value(inner_path, base[key], None)
+                yield Difference(is_value, inner_path, ["only in BASE"])
             elif key not in base:
-                yield _is_value(here, None, new[key]), here, ["only in NEW"]
+                is_value = _is_value(inner_path, None, new[key])
+                yield Difference(is_value, inner_path, ["only in NEW"])
             else:
-                yield from differences(base[key], new[key], here)
+                yield from differences(base[key], new[key], inner_path)
     elif _are_rows(base) and _are_rows(new) and len(base) == len(new):
-        for number, (one, other) in enumerate(zip(base, new, strict=True), 1):
-            yield from differences(one, other, (*path, f"line {number}"))
+        rows = zip(base, new, strict=True)
+        for line_number, (base_row, new_row) in enumerate(rows, 1):
+            inner_path = (*path, f"line {line_number}")
+            yield from differences(base_row, new_row, inner_path)
     elif _are_lines(base) and _are_lines(new):
-        lines = difflib.unified_diff(base, new, lineterm="", n=0)
-        yield _is_value(path, base, new), path, [*lines][2:]
+        _, _, *lines = difflib.unified_diff(base, new, lineterm="", n=0)
+        yield Difference(_is_value(path, base, new), path, lines)
     else:
         lines = [f"- {json.dumps(base)}", f"+ {json.dumps(new)}"]
-        yield _is_value(path, base, new), path, lines
+        yield Difference(_is_value(path, base, new), path, lines)
+
+
+def _order_difference(base, new, path):
+    """Yields a Difference if two dicts have their keys in another order."""
+    if [*base] != [*new] and base.keys() == new.keys():
+        lines = [f"- {[*base]}", f"+ {[*new]}"]
+        yield Difference(True, (*path, "order of the keys"), lines)
 
 
 def _are_rows(value):
@@ -75,7 +99,11 @@ def _are_lines(value):
 
 
 def _is_value(path, base, new):
-    if path[0] in WORDS:
+    """Returns whether a difference between `base` and `new` is one of values.
+
+    None stands for the part that is missing in one of the two recordings.
+    """
+    if path[0] in PARTS_OF_WORDS:
         return False
     # The answer to a request that failed is {"line": number, "error": words}.
     if path[-1] == "error":
@@ -85,48 +113,70 @@ def _is_value(path, base, new):
     return True
 
 
-def report(base, new, only="", write=print):
+def report_differences(base_folder, new_folder, only="", write=print):
     """Prints what differs between the folders of two recordings.
+
+    Args:
+        base_folder: folder of the recording to compare with.
+        new_folder: folder of the other recording.
+        only: names or patterns of the commands to compare, all by default.
+        write: function that prints a line.
 
     Returns:
         1 if a value differs or a command is missing, or else 0.
     """
-    files_of = {path: load(path) for path in (base, new)}
-    names = [k for k, v in commands.select(only).items() if not v.stop_at]
-    counts = collections.Counter()
-    changed = []
+    base_recordings = read_recordings(base_folder)
+    new_recordings = read_recordings(new_folder)
+    names = [
+        name
+        for name, command in commands.select(only).items()
+        if not command.stop_at
+    ]
+    num_values = 0
+    num_words = 0
+    changed_names = []
     for name in names:
-        one, other = (files_of[path].get(name) for path in (base, new))
-        if one is None or other is None:
-            write(f"== {name}: not recorded in {base if one is None else new}")
-            counts["value"] += 1
-            changed.append(name)
+        base = base_recordings.get(name)
+        new = new_recordings.get(name)
+        if base is None or new is None:
+            folder = base_folder if base is None else new_folder
+            write(f"== {name}: not recorded in {folder}")
+            num_values += 1
+            changed_names.append(name)
             continue
-        places = collections.Counter()
-        for is_value, path, lines in differences(one, other):
-            kind = "value" if is_value else "words"
-            counts[kind] += 1
-            if is_value and name not in changed:
-                changed.append(name)
-            file = path[:2]
-            places[file] += 1
-            if places[file] <= MAX_PLACES:
-                write(f"== {name}: {kind}: {' / '.join(path)}")
-                _show(lines, write)
-        for file, count in places.items():
-            if count > MAX_PLACES:
-                more = count - MAX_PLACES
-                write(f"== {name}: {more} more in {' / '.join(file)}")
-    if changed:
-        write(f"commands with other values: {','.join(changed)}")
+        found = [*differences(base, new)]
+        _show_command(name, found, write)
+        num_changed = sum(difference.is_value for difference in found)
+        num_values += num_changed
+        num_words += len(found) - num_changed
+        if num_changed:
+            changed_names.append(name)
+    if changed_names:
+        write(f"commands with other values: {','.join(changed_names)}")
     write(
-        f"{len(names)} commands compared: {counts['value']} values and "
-        f"{counts['words']} words differ"
+        f"{len(names)} commands compared: {num_values} values and "
+        f"{num_words} words differ"
     )
-    return int(counts["value"] > 0)
+    return int(num_values > 0)
 
 
-def _show(lines, write):
+def _show_command(name, found, write):
+    """Prints the differences of a command, but not all of a file with many."""
+    num_of_file = collections.Counter()
+    for is_value, path, lines in found:
+        file = path[:2]
+        num_of_file[file] += 1
+        if num_of_file[file] <= MAX_DIFFERENCES:
+            kind = "value" if is_value else "words"
+            write(f"== {name}: {kind}: {' / '.join(path)}")
+            _show_lines(lines, write)
+    for file, count in num_of_file.items():
+        if count > MAX_DIFFERENCES:
+            num_hidden = count - MAX_DIFFERENCES
+            write(f"== {name}: {num_hidden} more in {' / '.join(file)}")
+
+
+def _show_lines(lines, write):
     for line in lines[:MAX_LINES]:
         write(f"   {line[:400]}")
     if len(lines) > MAX_LINES:
@@ -142,7 +192,7 @@ def main():
     parser.add_argument("--only", default="", help="names or patterns")
     options = parser.parse_args()
     try:
-        return report(options.base, options.new, options.only)
+        return report_differences(options.base, options.new, options.only)
     except ValueError as error:
         parser.error(str(error))
 

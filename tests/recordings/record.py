@@ -245,7 +245,9 @@ def main():
         print(f"another exit status than expected: {', '.join(failed)}")
     if not options.base:
         return int(bool(failed))
-    return compare.report(options.base, options.output, options.only)
+    return compare.report_differences(
+        options.base, options.output, options.only
+    )
 
 
 if __name__ == "__main__":

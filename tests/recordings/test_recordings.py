@@ -20,7 +20,7 @@ def test_the_scripts_make_what_those_of_the_base_made(tmp_path):
         pytest.skip("needs BERT_RECORDINGS_DIR, a recording of a base commit")
     failed = record.Recorder(ROOT, tmp_path, BASE).record()
     lines = []
-    differs = compare.report(BASE, tmp_path, write=lines.append)
+    differs = compare.report_differences(BASE, tmp_path, write=lines.append)
     assert not failed, "\n".join(failed)
     assert not differs, "\n".join(lines)
 
@@ -100,21 +100,23 @@ WORDS = {
 }
 
 
-def list_differences(alter):
+def changes_values(alter):
     """Returns whether each difference that `alter` makes is a value."""
     new = copy.deepcopy(RECORDED)
     alter(new)
-    return [is_value for is_value, *_ in compare.differences(RECORDED, new)]
+    return [
+        difference.is_value for difference in compare.differences(RECORDED, new)
+    ]
 
 
 @pytest.mark.parametrize("name", VALUES)
 def test_a_changed_value_is_noticed(name):
-    assert True in list_differences(VALUES[name])
+    assert True in changes_values(VALUES[name])
 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_changed_messages_are_reported_and_do_not_fail(name):
-    assert list_differences(WORDS[name]) == [False]
+    assert changes_values(WORDS[name]) == [False]
 
 
 def test_the_order_of_keys_is_compared_except_in_the_settings():
@@ -129,8 +131,8 @@ def test_the_order_of_keys_is_compared_except_in_the_settings():
 
         return alter
 
-    assert list_differences(shuffle(["run/model.json", "task"])) == []
-    assert list_differences(shuffle(["answers.jsonl", 0])) == [True]
+    assert changes_values(shuffle(["run/model.json", "task"])) == []
+    assert changes_values(shuffle(["answers.jsonl", 0])) == [True]
 
 
 @pytest.fixture
@@ -147,19 +149,19 @@ def folders(tmp_path):
 
 def test_a_difference_fails_and_is_shown(folders):
     lines = []
-    assert compare.report(*folders, "mrpc", lines.append) == 1
+    assert compare.report_differences(*folders, "mrpc", lines.append) == 1
     shown = "\n".join(lines)
     assert "mrpc: value: files / run/model.ckpt-3.index / kernel" in shown
 
 
 def test_two_equal_recordings_do_not_fail(folders):
     base, _ = folders
-    assert compare.report(base, base, "mrpc", print) == 0
+    assert compare.report_differences(base, base, "mrpc", print) == 0
 
 
 def test_a_command_that_was_not_recorded_fails(folders):
     lines = []
-    assert compare.report(*folders, "mrpc,squad", lines.append) == 1
+    assert compare.report_differences(*folders, "mrpc,squad", lines.append) == 1
     assert any("squad: not recorded" in line for line in lines)
 
 

@@ -38,7 +38,7 @@ def run_script(cwd, *arguments, **flags):
     return script_runner.run(SCRIPT.name, cwd, *arguments, **flags)
 
 
-@pytest.mark.parametrize("case", golden.cases("pretraining_data"))
+@pytest.mark.parametrize("case", golden.case_params("pretraining_data"))
 def test_records_are_those_of_googles_code(case, tmp_path):
     folder = case.pop("folder")
     recorded = np.load(folder / case.pop("instances"))
@@ -247,7 +247,7 @@ def test_ctrl_c_ends_the_script_with_one_line(corpus):
 
 @pytest.mark.soak
 def test_memory_does_not_grow_with_the_corpus(tmp_path):
-    source = golden.shared("data/corpus/wikipedia_490_articles.txt")
+    source = golden.shared_path("data/corpus/wikipedia_490_articles.txt")
     text = source.read_bytes().strip() + b"\n\n"
     corpus = tmp_path / "corpus.txt"
     with open(corpus, "wb") as file:
@@ -255,7 +255,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
             file.write(text)
     flags = {
         "input_file": corpus,
-        "vocab_file": golden.shared("data/vocab/uncased.txt"),
+        "vocab_file": golden.shared_path("data/vocab/uncased.txt"),
         "output_file": tmp_path / "out",
         "dupe_factor": 1,
         "num_processes": 2,

@@ -32,7 +32,7 @@ def extract_vectors(output_file, **flags):
     return read_json_lines(output_file)
 
 
-@pytest.mark.parametrize("case", golden.cases("extract_features"))
+@pytest.mark.parametrize("case", golden.case_params("extract_features"))
 def test_vectors_are_those_of_googles_code(tmp_path, case):
     folder = case["folder"]
     paths = ("init_checkpoint", "bert_config_file", "vocab_file", "input_file")

@@ -68,7 +68,7 @@ def runs(flags, tiny, sample_records, tmp_path_factory):
 @pytest.fixture(scope="module")
 def curves(runs):
     """{name: {step: value}} of the summaries of the plain run."""
-    return tensorboard_events.scalars(runs["plain"].folder)
+    return tensorboard_events.read_scalars(runs["plain"].folder)
 
 
 def test_summaries_name_losses_rates_and_memory(curves):
@@ -191,7 +191,7 @@ def test_frozen_layers_keep_their_weights(runs, pretrained):
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_other_precisions_train_to_much_the_same_loss(runs, name):
     plain, other = (
-        tensorboard_events.scalars(runs[run].folder)["loss"]
+        tensorboard_events.read_scalars(runs[run].folder)["loss"]
         for run in ("plain", name)
     )
     # After one step from the same start.
@@ -208,7 +208,7 @@ def test_all_checkpoints_are_kept_at_a_maximum_of_0(runs):
 
 def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):
     plain, frozen = (
-        tensorboard_events.scalars(runs[name].folder)
+        tensorboard_events.read_scalars(runs[name].folder)
         for name in ("plain", "frozen")
     )
     assert "next_sentence_loss" not in frozen
@@ -232,7 +232,7 @@ def test_evaluation_while_training_keeps_the_best(runs):
     assert kept == [f"model.ckpt-{best_step}.index"]
     metrics_by_step = {
         entry["step"]: entry["metrics"]
-        for entry in tensorboard_events.evaluations(folder)
+        for entry in tensorboard_events.read_evaluations(folder)
     }
     assert {*metrics_by_step} == {2, 4}
     assert metrics_by_step[best_step]["loss"] == min(

@@ -1,19 +1,29 @@
 """A run that is killed again and again ends with the same bits."""
 
-import random
 import signal
-import time
 
 import pytest
 import tensorflow as tf
 
-from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.checkpoint_folders import (
+    CHECKPOINT_PREFIX,
+    list_checkpoint_steps,
+)
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
+from tests.support.paths import ROOT
 from training.loop.trainer import INTERRUPTED_STATUS
 
 NUM_STEPS = 60
 BATCH_SIZE = 8
+# (ending of a file of a checkpoint, signal that comes just before this file
+# gets its final name). The index is the second file, so the second kill leaves
+# data without an index.
+STOPS = [
+    (".data-00000-of-00001", signal.SIGKILL),
+    (".index", signal.SIGKILL),
+    (".index", signal.SIGINT),
+]
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +58,10 @@ def flags(pretraining_flags, inputs):
     }
 
 
-def start_pretraining(flags, output_dir, **more):
+def start_pretraining(flags, output_dir, script="run_pretraining.py"):
     """Starts a pretraining in a folder."""
-    flags = flags | {"output_dir": output_dir} | more
-    return script_runner.start("run_pretraining.py", output_dir.parent, **flags)
+    flags = flags | {"output_dir": output_dir}
+    return script_runner.start(script, output_dir.parent, **flags)
 
 
 @pytest.fixture(scope="module")
@@ -62,59 +72,72 @@ def undisturbed_values(flags, tmp_path_factory):
     return read_checkpoint(output_dir, NUM_STEPS)
 
 
-def kill_somewhere(flags, output_dir, rng, signum, while_saving):
-    """Starts the run and kills it after a random number of steps.
+def write_interrupted_script(path, file_name, signum):
+    """Writes a script that pretrains, and gets a signal at a known point.
+
+    The point is just before a file gets its final name, `file_name`. Python
+    reports each change of a name to the hook before the name changes.
+    """
+    path.write_text(f"""
+import os
+import runpy
+import sys
+
+def send_signal(event, arguments):
+    if event == "os.rename":
+        if os.path.basename(arguments[1]) == {file_name!r}:
+            os.kill(os.getpid(), {int(signum)})
+
+sys.addaudithook(send_signal)
+sys.argv[0] = {str(ROOT / "run_pretraining.py")!r}
+runpy.run_path(sys.argv[0], run_name="__main__")
+""")
+    return path
+
+
+def interrupt_save(flags, output_dir, step, file_ending, signum):
+    """Pretrains until a signal comes before a file of a checkpoint is renamed.
 
     Returns:
-        the exit status, and whether a save was under way.
+        the exit status.
     """
-    steps = list_checkpoint_steps(output_dir)
-    goal = (steps[-1] if steps else 0) + rng.randint(1, 5)
-    saving = False
-    with start_pretraining(flags, output_dir) as run:
-        while run.is_alive():
-            steps = list_checkpoint_steps(output_dir)
-            if steps and steps[-1] >= goal:
-                saving = any(output_dir.glob("*.partial*"))
-                if saving or not while_saving:
-                    run.send(signum)
-                    break
-            # A save takes longer.
-            time.sleep(0.005)
-        return run.finish().status, saving
+    script = write_interrupted_script(
+        output_dir.parent / "interrupted.py",
+        f"{CHECKPOINT_PREFIX}-{step}{file_ending}",
+        signum,
+    )
+    return start_pretraining(flags, output_dir, script).finish().status
+
+
+def last_step_of(output_dir):
+    """The step of the newest checkpoint, 0 before the first."""
+    return (list_checkpoint_steps(output_dir) or [0])[-1]
 
 
 @pytest.mark.parametrize(
-    "num_kills",
+    "num_stops",
     [
         pytest.param(3, marks=pytest.mark.slow),
         pytest.param(10, marks=pytest.mark.soak),
     ],
 )
 def test_killed_runs_end_with_the_same_bits(
-    flags, undisturbed_values, tmp_path, num_kills
+    flags, undisturbed_values, tmp_path, num_stops
 ):
-    rng = random.Random(0)
     output_dir = tmp_path / "killed"
-    caught_saving = 0
-    for number in range(num_kills):
-        # Every third gets Ctrl-C, the others are killed without notice, half of
-        # these while they write a checkpoint.
-        gets_ctrl_c = number % 3 == 2
-        status, saving = kill_somewhere(
-            flags,
-            output_dir,
-            rng,
-            signal.SIGINT if gets_ctrl_c else signal.SIGKILL,
-            while_saving=number % 3 == 0,
-        )
-        assert status == (
-            INTERRUPTED_STATUS if gets_ctrl_c else -signal.SIGKILL
-        )
-        caught_saving += saving
-        steps = list_checkpoint_steps(output_dir)
-        assert steps[-1] < NUM_STEPS
-    assert caught_saving >= num_kills // 3
+    for number in range(num_stops):
+        # One to four steps after the checkpoint that the run resumes from.
+        step = last_step_of(output_dir) + 1 + number % 4
+        file_ending, signum = STOPS[number % len(STOPS)]
+        status = interrupt_save(flags, output_dir, step, file_ending, signum)
+        if signum == signal.SIGKILL:
+            assert status == -signal.SIGKILL
+            assert last_step_of(output_dir) == step - 1
+            assert list(output_dir.glob("*.partial*"))
+        else:
+            assert status == INTERRUPTED_STATUS
+            # The save is completed, and the next step is the last.
+            assert last_step_of(output_dir) == step + 1
     done = start_pretraining(flags, output_dir).finish().check()
     assert "Restored the checkpoint" in done.stderr
     assert_same_bits(read_checkpoint(output_dir, NUM_STEPS), undisturbed_values)

@@ -17,7 +17,7 @@ from tests.support.serving.exports import (
     create_options,
     export_model,
 )
-from tests.support.serving.server_process import running
+from tests.support.serving.server_process import running_server
 
 _ASK = """
 import json, sys
@@ -78,15 +78,18 @@ def exports(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def export_folder(exports):
-    """The folder of the exports, each in one of its name."""
+def saved_models_folder(exports):
+    """The folder of the SavedModels of `exports`, each in one of its name."""
     return exports["squad"].path.parent
 
 
 @pytest.fixture(scope="session")
-def folders(tmp_path_factory):
-    """{kind: folder of an export in other formats}, weights as `exports`."""
-    folder = tmp_path_factory.mktemp("engines")
+def export_folders(tmp_path_factory):
+    """{kind: folder of an export in each other format that is installed}.
+
+    The weights are those of `exports`.
+    """
+    folder = tmp_path_factory.mktemp("export_folders")
     kinds = [kind for kind, requests in REQUESTS.items() if requests]
     for kind in kinds:
         export_model(kind, folder / kind, create_options(FORMAT))
@@ -94,17 +97,21 @@ def folders(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def load(export_folder):
-    """(name) -> the model of that name, loaded once."""
-    return functools.cache(lambda name: serving.load(export_folder / name))
+def load_text_model(saved_models_folder):
+    """(name) -> the TextModel of that SavedModel, loaded once."""
+    return functools.cache(
+        lambda name: serving.load(saved_models_folder / name)
+    )
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory, export_folder):
-    """Has a model of every kind but multiple choice, which takes no text."""
+def server_of_all_kinds(tmp_path_factory, saved_models_folder):
+    """A server with the SavedModel of every kind that accepts texts."""
     models = {
-        name: export_folder / name for name, asked in REQUESTS.items() if asked
+        name: saved_models_folder / name
+        for name, asked in REQUESTS.items()
+        if asked
     }
     folder = tmp_path_factory.mktemp("server")
-    with running(folder, models) as process:
+    with running_server(folder, models) as process:
         yield process

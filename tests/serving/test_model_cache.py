@@ -21,9 +21,9 @@ TEXTS = ["The boat left at noon.", "", "a harbor light", "Who?"]
 
 
 @pytest.fixture
-def model(folders, tmp_path):
+def model(export_folders, tmp_path):
     """A model whose folder a test may change."""
-    path = shutil.copytree(folders["classifier"], tmp_path / "export")
+    path = shutil.copytree(export_folders["classifier"], tmp_path / "export")
     return serving.load(path, num_threads=1, engine="litert")
 
 
@@ -46,8 +46,8 @@ def test_a_pickled_model_answers_the_same(model, monkeypatch):
     assert loaded.classify(TEXTS) == model.classify(TEXTS)
 
 
-def test_a_relative_path_is_valid_in_other_folders(folders, monkeypatch):
-    monkeypatch.chdir(folders["classifier"].parent)
+def test_a_relative_path_is_valid_in_other_folders(export_folders, monkeypatch):
+    monkeypatch.chdir(export_folders["classifier"].parent)
     pickled = pickle.dumps(serving.load("classifier", engine="onnx"))
     monkeypatch.chdir("/")
     loaded = pickle.loads(pickled)

@@ -18,9 +18,11 @@ def is_plain(value):
 
 
 @pytest.fixture(scope="module")
-def answers(load):
+def answers(load_text_model):
     """The answers to two questions about PASSAGE, with their n-best lists."""
-    return load("squad").answer(["Who?", "What?"], PASSAGE, n_best=12)
+    return load_text_model("squad").answer(
+        ["Who?", "What?"], PASSAGE, n_best=12
+    )
 
 
 def test_the_offsets_of_an_answer_point_to_it_in_the_passage(answers):
@@ -57,10 +59,14 @@ def test_the_answer_is_one_of_the_n_best(answers):
         assert answer["answer"] in texts
 
 
-def test_a_question_has_the_same_answer_alone_and_among_others(load, answers):
+def test_a_question_has_the_same_answer_alone_and_among_others(
+    load_text_model, answers
+):
     expected = {**answers[0]}
     del expected["n_best"]
-    assert_same(load("squad").answer("Who?", PASSAGE), expected, 1e-4)
+    assert_same(
+        load_text_model("squad").answer("Who?", PASSAGE), expected, 1e-4
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,13 +87,15 @@ def test_a_question_has_the_same_answer_alone_and_among_others(load, answers):
         ),
     ],
 )
-def test_an_unanswerable_text_is_named(kind, method, texts, field, load):
+def test_an_unanswerable_text_is_named(
+    kind, method, texts, field, load_text_model
+):
     with pytest.raises(ValueError, match=field):
-        getattr(load(kind), method)(*texts)
+        getattr(load_text_model(kind), method)(*texts)
 
 
-def test_a_mask_beyond_the_length_of_the_model_is_counted(load):
-    far = load("pretraining").fill_mask("boat " * 40 + "[MASK]")
+def test_a_mask_beyond_the_length_of_the_model_is_counted(load_text_model):
+    far = load_text_model("pretraining").fill_mask("boat " * 40 + "[MASK]")
     assert (far["masks"], far["num_masks_cut"]) == ([], 1)
 
 
@@ -96,8 +104,8 @@ def test_a_folder_without_a_model_is_named(tmp_path):
         serving.load(tmp_path)
 
 
-def test_a_model_over_ids_has_no_tasks(load):
-    model = load("multiple_choice")
+def test_a_model_over_ids_has_no_tasks(load_text_model):
+    model = load_text_model("multiple_choice")
     assert model.text_tasks == []
     assert "input_ids" in model.engine.inputs
 
@@ -113,17 +121,17 @@ def test_a_model_over_ids_has_no_tasks(load):
     ],
     ids=["classify", "tokenizer", "max_seq_length", "warm_up", "text_task"],
 )
-def test_a_model_over_ids_says_that_it_accepts_no_text(load, ask):
-    model = load("multiple_choice")
+def test_a_model_over_ids_says_that_it_accepts_no_text(load_text_model, ask):
+    model = load_text_model("multiple_choice")
     with pytest.raises(ValueError, match="accepts no text"):
         ask(model)
 
 
 @pytest.fixture
-def single_texts(export_folder, tmp_path):
+def single_texts(saved_models_folder, tmp_path):
     """A classifier of single texts."""
     path = tmp_path / "model"
-    shutil.copytree(export_folder / "classifier", path)
+    shutil.copytree(saved_models_folder / "classifier", path)
     (described,) = path.rglob("model.json")
     content = json.loads(described.read_text())
     content["origin"]["settings"] = {"num_texts": 1}
@@ -162,18 +170,18 @@ METHODS = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_an_empty_text_has_an_empty_answer(method, load):
+def test_an_empty_text_has_an_empty_answer(method, load_text_model):
     """The network would guess one."""
     kind, count = METHODS[method]
-    ask = getattr(load(kind), method)
+    ask = getattr(load_text_model(kind), method)
     assert ask(*[[]] * count) == []
     nothing = ["", " \t\n", "\u3000"]
     assert ask(*[nothing] * count) == [{}, {}, {}]
     assert ask(*[""] * count) == {}
 
 
-def test_a_question_about_an_empty_passage_has_no_answer(load):
-    result = load("squad").answer("Who?", "")
+def test_a_question_about_an_empty_passage_has_no_answer(load_text_model):
+    result = load_text_model("squad").answer("Who?", "")
     assert (result["answer"], result["start"]) == ("", -1)
 
 
@@ -203,29 +211,33 @@ def check_cut(answers, lengths):
     assert max(counts) > 100
 
 
-def test_cut_wordpieces_of_a_text_are_counted(load):
+def test_cut_wordpieces_of_a_text_are_counted(load_text_model):
     lengths = [NUM_SPECIAL + count_tokens(text) for text in LONG_TEXTS]
-    check_cut(load("features").embed(LONG_TEXTS), lengths)
+    check_cut(load_text_model("features").embed(LONG_TEXTS), lengths)
 
 
-def test_cut_wordpieces_of_a_pair_are_counted(load):
+def test_cut_wordpieces_of_a_pair_are_counted(load_text_model):
     seconds = [*LONG_TEXTS[3:], *LONG_TEXTS[:3]]
     lengths = []
     for text, second in zip(LONG_TEXTS, seconds, strict=True):
         # An empty second text has no [SEP] of its own.
         num_special = NUM_SPECIAL + bool(count_tokens(second))
         lengths.append(num_special + count_tokens(text) + count_tokens(second))
-    check_cut(load("classifier").classify(LONG_TEXTS, seconds), lengths)
+    check_cut(
+        load_text_model("classifier").classify(LONG_TEXTS, seconds), lengths
+    )
 
 
-def test_cut_wordpieces_around_masks_are_counted(load):
+def test_cut_wordpieces_around_masks_are_counted(load_text_model):
     texts = [f"[MASK]{text}[MASK] [MASK]" for text in LONG_TEXTS]
     lengths = [NUM_SPECIAL + count_tokens(text) for text in texts]
-    check_cut(load("pretraining").fill_mask(texts), lengths)
+    check_cut(load_text_model("pretraining").fill_mask(texts), lengths)
 
 
-def test_the_unread_end_of_a_very_long_text_is_not_tokenized(load, monkeypatch):
-    bert = load("classifier")
+def test_the_unread_end_of_a_very_long_text_is_not_tokenized(
+    load_text_model, monkeypatch
+):
+    bert = load_text_model("classifier")
     tokenize = bert.tokenizer.tokenize_around
     num_letters = []
 
@@ -253,19 +265,21 @@ def test_the_unread_end_of_a_very_long_text_is_not_tokenized(load, monkeypatch):
         ("saved_model.pb", lambda content: b"damaged"),
     ],
 )
-def test_a_damaged_export_is_refused(tmp_path, export_folder, file, damage):
+def test_a_damaged_export_is_refused(
+    tmp_path, saved_models_folder, file, damage
+):
     path = tmp_path / "damaged"
-    shutil.copytree(export_folder / "features", path)
+    shutil.copytree(saved_models_folder / "features", path)
     (path / file).write_bytes(damage((path / file).read_bytes()))
     with pytest.raises(OSError, match="damaged"):
         serving.load(path)
 
 
 def test_a_vocabulary_other_than_the_recorded_one_is_refused(
-    tmp_path, export_folder
+    tmp_path, saved_models_folder
 ):
     path = tmp_path / "model"
-    shutil.copytree(export_folder / "features", path)
+    shutil.copytree(saved_models_folder / "features", path)
     (vocab,) = path.rglob("vocab.txt")
     (described,) = path.rglob("model.json")
     content = json.loads(described.read_text())
@@ -292,9 +306,9 @@ def test_a_vocabulary_other_than_the_recorded_one_is_refused(
 )
 @pytest.mark.parametrize("is_null", [False, True])
 def test_a_missing_setting_is_an_error_at_loading(
-    kind, setting, is_null, export_folder, tmp_path
+    kind, setting, is_null, saved_models_folder, tmp_path
 ):
-    shutil.copytree(export_folder / kind, tmp_path / "model")
+    shutil.copytree(saved_models_folder / kind, tmp_path / "model")
     (described,) = tmp_path.rglob("model.json")
     content = json.loads(described.read_text())
     del content["task"][setting]

@@ -16,9 +16,9 @@ MODELS = {
 
 
 @pytest.mark.slow
-def test_the_notebook_runs(export_folder, tmp_path, monkeypatch):
+def test_the_notebook_runs(saved_models_folder, tmp_path, monkeypatch):
     for name, export in MODELS.items():
-        (tmp_path / name).symlink_to(export_folder / export)
+        (tmp_path / name).symlink_to(saved_models_folder / export)
     monkeypatch.setenv("BERT_MODELS", str(tmp_path))
     notebook = json.loads((ROOT / "docs" / "serving.ipynb").read_text())
     names = {}

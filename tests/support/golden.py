@@ -7,7 +7,7 @@ that they find, so any folder with this layout can be used.
 
 For example:
 
-    @pytest.mark.parametrize("case", cases("tokenization"))
+    @pytest.mark.parametrize("case", case_params("tokenization"))
 """
 
 import contextlib
@@ -33,13 +33,13 @@ GOLDEN_DIR = os.environ.get("BERT_GOLDEN_DIR")
 SHARED = Path(GOLDEN_DIR).resolve().parent if GOLDEN_DIR else ROOT / "none"
 
 
-def folders() -> list[Path]:
+def list_golden_folders() -> list[Path]:
     """Returns the golden folders to read, ending with the project's own."""
     other_folders = [Path(GOLDEN_DIR).resolve()] if GOLDEN_DIR else []
     return [*other_folders, ROOT / "tests" / "testdata" / "golden"]
 
 
-def label(folder: Path) -> str:
+def name_of_golden_folder(folder: Path) -> str:
     """Returns a short name of a golden folder for test ids."""
     return "shipped" if "testdata" in folder.parts else folder.name
 
@@ -52,7 +52,7 @@ def _new(folder: Path, inside: Path) -> bool:
         if path.is_file()
     ]
     earlier = itertools.takewhile(
-        lambda other_folder: other_folder != folder, folders()
+        lambda other_folder: other_folder != folder, list_golden_folders()
     )
     return not any(
         filecmp.cmpfiles(folder, other_folder, files, shallow=False)[0] == files
@@ -60,27 +60,30 @@ def _new(folder: Path, inside: Path) -> bool:
     )
 
 
-def paths(pattern: str) -> list["pytest.ParameterSet"]:
+def path_params(pattern: str) -> list["pytest.ParameterSet"]:
     """Returns a pytest param for each matching path in all golden folders.
 
     A recording that is in two folders is listed once.
     """
     return [
-        pytest.param(path, id=f"{label(folder)}/{path.relative_to(folder)}")
-        for folder in folders()
+        pytest.param(
+            path,
+            id=f"{name_of_golden_folder(folder)}/{path.relative_to(folder)}",
+        )
+        for folder in list_golden_folders()
         for path in sorted(folder.glob(pattern))
         if _new(folder, path if path.is_dir() else path.parent)
     ]
 
 
-def cases(kind: str) -> list["pytest.ParameterSet"]:
+def case_params(kind: str) -> list["pytest.ParameterSet"]:
     """Returns a pytest param for every case of `kind`/cases.json.
 
     Each param is the case's dict, with `folder` added: the directory of its
     relative paths.
     """
     params = []
-    for folder in folders():
+    for folder in list_golden_folders():
         path = folder / kind / "cases.json"
         if not path.is_file():
             continue
@@ -88,7 +91,9 @@ def cases(kind: str) -> list["pytest.ParameterSet"]:
         for case in contents if isinstance(contents, list) else [contents]:
             case["folder"] = path.parent
             name = case.get("name", kind)
-            params.append(pytest.param(case, id=f"{label(folder)}/{name}"))
+            params.append(
+                pytest.param(case, id=f"{name_of_golden_folder(folder)}/{name}")
+            )
     return params
 
 
@@ -110,7 +115,7 @@ VERSIONS = ("plain", "eager", "cpu_graph", "compiled")
 
 
 @contextlib.contextmanager
-def version(name: str) -> Iterator[Version]:
+def compute_in_version(name: str) -> Iterator[Version]:
     """Computes the network and the optimizer's updates in one of VERSIONS.
 
     plain: only modeling/ops.py and the optimizer's formula. eager: without a
@@ -167,7 +172,7 @@ def pretraining_gradients(
     return dict(zip(names, version.run(differentiate), strict=True))
 
 
-def shared(relative: str) -> Path:
+def shared_path(relative: str) -> Path:
     """Returns a path in the shared data. Skips the test if it is missing."""
     if not GOLDEN_DIR:
         pytest.skip(f"needs BERT_GOLDEN_DIR, with {relative} beside it")

@@ -64,7 +64,7 @@ _SHAPES: dict[str, Callable[[int], list[str]]] = {
 TOKENIZER_SHAPES = [*_SHAPES]
 
 
-def measure(
+def measure_shapes(
     path: StrPath, signature: str, size: int, shapes: Iterable[str]
 ) -> list[Any]:
     """Returns the JSON lines that a new process prints, as dicts."""

@@ -2,7 +2,7 @@
 
 For example:
 
-    losses = scalars(run)["loss"]  # {step: value}
+    losses = read_scalars(run)["loss"]  # {step: value}
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.support.output_files import read_results
 from training.run_files import history_lines
 
 
-def evaluations(run: Path) -> list[history_lines.HistoryLine]:
+def read_evaluations(run: Path) -> list[history_lines.HistoryLine]:
     """Returns the lines of the evaluations in a run's history."""
     lines = history_lines.read_history(run / history_lines.HISTORY_FILE)
     return [line for line in lines if line["kind"] == "eval"]
@@ -26,8 +26,10 @@ def check_evaluations(run: Path) -> dict[int, dict[str, float | None]]:
     Returns:
         {step: metrics} of the run's evaluations.
     """
-    evaluated = {line["step"]: line["metrics"] for line in evaluations(run)}
-    events = scalars(run)
+    evaluated = {
+        line["step"]: line["metrics"] for line in read_evaluations(run)
+    }
+    events = read_scalars(run)
     for step, metrics in evaluated.items():
         in_events = {name: events[f"eval/{name}"][step] for name in metrics}
         assert in_events == pytest.approx(metrics)
@@ -39,7 +41,7 @@ def check_evaluations(run: Path) -> dict[int, dict[str, float | None]]:
     return evaluated
 
 
-def scalars(folder: Path) -> dict[str, dict[int, float]]:
+def read_scalars(folder: Path) -> dict[str, dict[int, float]]:
     """Returns {tag: {step: value}} of the scalars in TensorBoard."""
     values: dict[str, dict[int, float]] = {}
     for path in folder.glob("state/events.out.tfevents.*"):

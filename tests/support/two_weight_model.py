@@ -3,7 +3,7 @@
 For example:
 
     trainer = create_loop_trainer(tmp_path, save_checkpoints_steps=6)
-    trainer.fit_batches(batches([1, np.nan]), 50)
+    trainer.fit_batches(create_batches([1, np.nan]), 50)
 """
 
 import dataclasses
@@ -187,7 +187,7 @@ def create_loop_trainer(
     return GivenBatches(model, start, RunFolder.open(start), step)
 
 
-def batches(
+def create_batches(
     factors: Sequence[float], zeros: Sequence[float] | None = None
 ) -> list[Batch]:
     """Returns one batch for each factor, then batches of factor 1."""

@@ -1,6 +1,7 @@
 """Checkpoints to Hugging Face's format and back, by tools.convert_checkpoint.
 
 What transformers computes was recorded; see testdata/huggingface/record.py.
+test_convert_checkpoint_settings.py tests what copies state beside the weights.
 """
 
 import json
@@ -8,19 +9,21 @@ import shutil
 
 import numpy as np
 import pytest
-import safetensors.numpy
 
 import modeling
-from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from model_folders.reading import folder_reading, settings_check
+from model_folders.reading import folder_reading
 from tests.support import script_runner
 from tests.support.checkpoints import convert
-from tests.support.models import built, tiny_config
-from tests.support.paths import ROOT, SAMPLES
 from tests.support.tokenizers import tokenizer_json
+from tests.support.weights.huggingface_files import (
+    LABELS,
+    RECORDED,
+    TOKENS,
+    assert_same_weights,
+    write_vocab,
+)
 
-RECORDED = ROOT / "tests/testdata/huggingface"
 SCRIPT = "tools.convert_checkpoint"
 # Our class of each of theirs; and --model, where the names of a TF1 checkpoint
 # do not tell the heads apart.
@@ -36,23 +39,13 @@ CLASSES = {
     "BertForQuestionAnswering": (modeling.BertSpanLabeler, None),
     "BertForMultipleChoice": (modeling.BertMultipleChoice, "multiple_choice"),
 }
-LABELS = ["no", "yes", "maybe"]
-# The recorded models have 24 WordPieces.
-TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "film", "Film"]
-TOKENS += [f"[unused{index}]" for index in range(24 - len(TOKENS))]
-
-
-def write_vocab(path, tokens):
-    """Writes a vocabulary. Returns `path`."""
-    path.write_text("".join(f"{token}\n" for token in tokens), "utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
 def converted(tmp_path_factory):
     """A folder with CLASS (TF1) and CLASS-back (Hugging Face) of each class."""
     folder = tmp_path_factory.mktemp("converted")
-    vocab_file = str(write_vocab(folder / "vocab.txt", TOKENS))
+    vocab_file = write_vocab(folder / "vocab.txt")
     for name, (_, model) in CLASSES.items():
         convert(
             RECORDED / name,
@@ -105,16 +98,6 @@ def check_outputs(file, name, source, *arguments):
         np.testing.assert_allclose(value, expected, rtol=0, atol=5e-5)
 
 
-def check_weights(before, after):
-    """Compares two files to the bit."""
-    before, after = map(safetensors.numpy.load_file, (before, after))
-    before.pop("embeddings.position_ids", None)
-    assert after.keys() == before.keys()
-    for name, value in before.items():
-        assert after[name].dtype == value.dtype
-        np.testing.assert_array_equal(after[name], value)
-
-
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_model_computes_what_transformers_computes(converted, name):
     num_labels = [3] * ("Sequence" in name or "Token" in name)
@@ -127,9 +110,7 @@ EACH_CLASS = pytest.mark.parametrize("name", CLASSES)
 
 @EACH_CLASS
 def test_weights_are_equal_to_the_bit_there_and_back(converted, name):
-    weights = "model.safetensors"
-    back = converted / f"{name}-back"
-    check_weights(RECORDED / name / weights, back / weights)
+    assert_same_weights(converted / f"{name}-back", RECORDED / name)
 
 
 @EACH_CLASS
@@ -193,7 +174,7 @@ def test_weights_without_a_vocabulary_ask_for_it(one_label, tmp_path):
 
 
 def test_labels_that_do_not_fit_the_head_are_named(one_label, tmp_path):
-    vocab_file = str(write_vocab(tmp_path / "vocab.txt", TOKENS))
+    vocab_file = write_vocab(tmp_path / "vocab.txt")
     options = {"vocab_file": vocab_file, "do_lower_case": False}
     with pytest.raises(ValueError, match="`labels`"):
         convert(one_label, tmp_path / "out", **options)
@@ -226,163 +207,6 @@ def test_a_head_of_ambiguous_names_needs_the_flag_model(converted, tmp_path):
     values = "--model=classifier, token_classifier or multiple_choice"
     with pytest.raises(ValueError, match=values):
         convert(copy, tmp_path / "out")
-
-
-def create_with_tokenizer(folder, keras_class, *arguments, **options):
-    """Returns a tiny model, and a tokenizer whose vocabulary it has."""
-    config = tiny_config(vocab_size=len(TOKENS))
-    tokenizer = FullTokenizer(write_vocab(folder / "vocab.txt", TOKENS))
-    return built(keras_class(config, *arguments, **options)), tokenizer
-
-
-def there_and_back(folder, model, labels, tokenizer, **options):
-    """Converts a model to Google's format and back.
-
-    Checks that all weights keep their bits. Returns config.json of the first
-    folder and of the last.
-    """
-    there, back = folder / "there", folder / "back"
-    modeling.save_huggingface(
-        model, there, tokenizer=tokenizer, labels=labels, **options
-    )
-    convert(there, folder / "tf1")
-    convert(folder / "tf1", back)
-    check_weights(there / "model.safetensors", back / "model.safetensors")
-    return [read_json(path / "config.json") for path in (there, back)]
-
-
-@pytest.fixture
-def multilabel_copies(tmp_path):
-    """Folder of a model of several labels, and of its copies.
-
-    `there` and its copy `back` are in Hugging Face's format, `tf1` between them
-    is in Google's. `more` is a copy of `there` with an extended vocabulary.
-    """
-    model, tokenizer = create_with_tokenizer(
-        tmp_path, modeling.BertClassifier, 3
-    )
-    there_and_back(
-        tmp_path,
-        model,
-        LABELS,
-        tokenizer,
-        problem_type="multi_label_classification",
-        max_length=20,
-    )
-    extended = str(write_vocab(tmp_path / "extended.txt", [*TOKENS, "more"]))
-    convert(
-        tmp_path / "there",
-        tmp_path / "more",
-        extended_vocab_file=extended,
-    )
-    return tmp_path
-
-
-def test_copies_in_hugging_faces_format_state_the_problem_type_and_labels(
-    multilabel_copies,
-):
-    for name in ("there", "back", "more"):
-        config = read_json(multilabel_copies / name / "config.json")
-        assert config["problem_type"] == "multi_label_classification"
-        assert [*config["id2label"].values()] == LABELS
-
-
-def test_copies_in_any_format_keep_the_class_the_mode_and_the_length(
-    multilabel_copies,
-):
-    """Google's format has no entry for them."""
-    for name in ("tf1", "back", "more"):
-        preset = folder_reading.read_preset(multilabel_copies / name)
-        assert preset.model_class == "BertClassifier"
-        assert preset.head_settings["output_mode"] == "multilabel"
-        assert preset.head_settings["max_seq_length"] == 20
-
-
-def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
-    """Then transformers' pipeline applies a sigmoid, as it did before."""
-    model, tokenizer = create_with_tokenizer(
-        tmp_path, modeling.BertClassifier, 1
-    )
-    for config in there_and_back(tmp_path, model, None, tokenizer):
-        assert "problem_type" not in config
-    settings = folder_reading.read_preset(tmp_path / "tf1").head_settings
-    assert settings["output_mode"] == "regression"
-
-
-def test_a_copy_of_a_model_of_next_sentences_keeps_its_class(tmp_path):
-    """Such a model is a BertPretrainer without the head of masked words."""
-    model, tokenizer = create_with_tokenizer(tmp_path, modeling.BertPretrainer)
-    names = modeling.named_variables(model)
-    missing = [name for name in names if "cls/predictions" in name]
-    for config in there_and_back(
-        tmp_path, model, None, tokenizer, leave_out=missing
-    ):
-        assert config["architectures"] == ["BertForNextSentencePrediction"]
-
-
-def test_a_copy_in_googles_format_keeps_the_pooling_of_sentences(
-    converted, tmp_path
-):
-    start = tmp_path / "start"
-    shutil.copytree(converted / "BertModel-back", start)
-    (start / "1_Pooling").mkdir()
-    parts = [("", "Transformer"), ("1_Pooling", "Pooling")]
-    texts = {
-        "modules.json": [
-            {
-                "idx": number,
-                "name": str(number),
-                "path": path,
-                "type": f"sentence_transformers.models.{kind}",
-            }
-            for number, (path, kind) in enumerate(parts)
-        ],
-        "sentence_bert_config.json": {"max_seq_length": 7},
-        "1_Pooling/config.json": {
-            "word_embedding_dimension": 8,
-            "pooling_mode_cls_token": False,
-            "pooling_mode_mean_tokens": True,
-        },
-    }
-    for name, values in texts.items():
-        (start / name).write_text(json.dumps(values))
-    # The file of an export says nothing of this.
-    (start / "model.json").unlink()
-    # The second time, it replaces what it wrote.
-    for _ in range(2):
-        convert(start, tmp_path / "tf1")
-        convert(tmp_path / "tf1", tmp_path / "back")
-    assert (
-        folder_reading.read_preset(tmp_path / "tf1").head_settings[
-            "max_seq_length"
-        ]
-        == 7
-    )
-    for name, values in texts.items():
-        assert json.loads((tmp_path / "back" / name).read_text()) == values
-
-
-def test_a_network_that_transformers_lacks_is_kept_or_refused(
-    pretrained, tmp_path
-):
-    run = shutil.copytree(pretrained.folder / "run", tmp_path / "run")
-    description = read_json(run / "model.json")
-    description["origin"]["settings"]["left_to_right"] = True
-    (run / "model.json").write_text(json.dumps(description))
-    vocab_file = SAMPLES / "vocab.txt"
-    options = {"vocab_file": str(vocab_file)}
-    with pytest.raises(ValueError, match="--left_to_right"):
-        convert(run, tmp_path / "out", **options)
-    assert not (tmp_path / "out").exists()
-    tokens = [*vocab_file.read_text("utf-8").splitlines(), "more"]
-    extended = str(write_vocab(tmp_path / "extended.txt", tokens))
-    convert(run, tmp_path / "tf1", **options, extended_vocab_file=extended)
-    preset = folder_reading.read_preset(tmp_path / "tf1")
-    assert preset.network["left_to_right"]
-    # It is another vocabulary than the one of the training.
-    config = modeling.load_config(tmp_path / "tf1")
-    assert config.vocab_size == len(tokens)
-    settings_check.check_trained_settings(preset, config)
 
 
 def test_a_folder_that_transformers_5_saved_is_converted(converted, tmp_path):

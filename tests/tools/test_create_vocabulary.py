@@ -145,7 +145,7 @@ def test_ideographs_and_punctuation_never_continue_a_word():
 
 @pytest.mark.slow
 def test_a_real_corpus_has_few_unknown_words():
-    path = golden.shared("data/corpus/wikitext2_valid_sentences.txt")
+    path = golden.shared_path("data/corpus/wikitext2_valid_sentences.txt")
     counts = vocabulary_learning.count_words(path.read_text().split("\n"), True)
     vocab = vocabulary_learning.learn_vocabulary(counts, 8000, 99)
     assert len(vocab) == 8000

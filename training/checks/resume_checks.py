@@ -65,7 +65,8 @@ def _with_flags(
         **settings,
         "flags": config.flag_values_of(*_COMPARED_ROLES),
     }
-    stored: TrainingSettings = json.loads(json.dumps(values))
+    text = json.dumps(values)
+    stored: TrainingSettings = json.loads(text)  # noqa: TID251  written above
     return stored
 
 

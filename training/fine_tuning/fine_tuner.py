@@ -45,6 +45,9 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         self.trainer = trainer
         self._config = task.config
         self._run_weights = trainer.run_weights
+        self._predictor: BatchPredictor[OutputsT] = BatchPredictor(
+            trainer.model, jit_compile=task.config.devices.jit_compile
+        )
         self._first_step = trainer.run_weights.global_step
         self._output_dir = str(trainer.run_folder.path)
         self._scores_of_step: dict[int, Scores] = {}
@@ -176,7 +179,5 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
             batch_size, trims_padding=self._config.trims_padding
         )
         num_batches = -(-encoded_set.num_records // batch_size)
-        # The Trainer does not know the type of its model's outputs.
-        predictor: BatchPredictor[OutputsT] = self.trainer.predictor
-        batches = predictor.predict(dataset, num_batches, description)
+        batches = self._predictor.predict(dataset, num_batches, description)
         return self.task.pool(encoded_set, batches)

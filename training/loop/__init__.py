@@ -2,8 +2,8 @@
 
 Read them in this order:
 
-    trainer.py: `Trainer`: the model, its step, its weights and predictions,
-        and the signals that stop a training
+    trainer.py: `Trainer`: the model, its step, its weights, and the signals
+        that stop a training
     step_loop.py: runs steps, their callbacks and saves, until training ends,
         for all workers after the same step
     run_weights.py: `RunWeights`: which weights a run starts from, and saves

@@ -9,7 +9,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import tensorflow as tf
 from absl import logging
@@ -19,7 +19,6 @@ from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from terminal import signals
 from training.config.training_config import TrainingConfig
-from training.loop.batch_predictor import BatchPredictor
 from training.loop.callbacks import Callback
 from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop
@@ -33,7 +32,7 @@ INTERRUPTED_STATUS = 75
 
 
 class Trainer:
-    """Trains one model, and predicts with it.
+    """Trains one model.
 
     The number of the step determines the next batch, the learning rate and what
     is due. So a resumed run goes on as if it had not stopped.
@@ -49,7 +48,6 @@ class Trainer:
 
     Attributes:
         config: the flags, which state the batch size, the seed and the devices.
-        predictor: runs the model on batches.
         run_weights: the weights of the run, with the step that they are of.
 
     Each argument except `training_settings` is an attribute too.
@@ -69,10 +67,6 @@ class Trainer:
         self.config = start.config
         self.run_folder = run_folder
         self.train_step = train_step
-        # Any, because only a task knows what its model returns.
-        self.predictor: BatchPredictor[Any] = BatchPredictor(
-            model, jit_compile=self.config.devices.jit_compile
-        )
         self._training_settings = training_settings
         self.run_weights = RunWeights(model, start, run_folder, train_step)
 

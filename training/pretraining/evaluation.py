@@ -13,6 +13,7 @@ from model_folders.scores import Scores
 from modeling.base_loss import sum_terms
 from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
+from training.loop.batch_predictor import BatchPredictor
 from training.loop.trainer import Trainer
 
 # A run of fewer steps is a trial, of which nobody expects anything.
@@ -47,9 +48,11 @@ class PretrainingEvaluator:
         self.baseline_accuracy = 0.0
         self._config = config
         self._records = records
-        self._predictor = trainer.predictor
+        self._predictor: BatchPredictor[PretrainerOutputs] = BatchPredictor(
+            trainer.model, jit_compile=config.devices.jit_compile
+        )
         self._run_weights = trainer.run_weights
-        # Bind once, because the Trainer traces each new function.
+        # Bind once, because each new function is traced.
         self._metrics_of = functools.partial(
             pretraining_metrics,
             has_next_sentence=config.pretraining.next_sentence,

@@ -137,7 +137,7 @@ class UserCode:
 class _LateTensorFlow:
     """Stands for `tf` in a file that relies on the import in Google's file."""
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  any name of tf
         # Most classes use no TensorFlow, which loads slowly.
         import tensorflow as tf
 

@@ -25,11 +25,13 @@ from tests.support import golden
 def set_fingerprints():
     """Returns a param for each TASK/SPLIT of every golden folder."""
     params = []
-    for path in (p.values[0] for p in golden.paths("classifier/cases.json")):
+    for path in (
+        p.values[0] for p in golden.path_params("classifier/cases.json")
+    ):
         case = json.loads(path.read_text())
         with np.load(path.parent / case["features"]) as features:
             names = sorted({name.rsplit("/", 1)[0] for name in features})
-        where = golden.label(path.parent)
+        where = golden.name_of_golden_folder(path.parent)
         params += [
             pytest.param(path.parent, case, name, id=f"{where}/{name}")
             for name in names

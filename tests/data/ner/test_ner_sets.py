@@ -148,7 +148,7 @@ def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
 def test_conll_2003_has_its_published_counts(
     set_name, file, sentences, words, entities
 ):
-    path = golden.shared(f"data/conll2003/{file}.txt")
+    path = golden.shared_path(f"data/conll2003/{file}.txt")
     examples = create_sets(path.parent).read(set_name)
     assert len(examples) == sentences
     assert sum(len(example.words) for example in examples) == words
@@ -164,7 +164,7 @@ def test_conll_2003_has_its_published_counts(
 )
 def test_tags_of_conll_2003_stay_as_they_are(set_name, file):
     """The tags of these files are IOB2 already."""
-    path = golden.shared(f"data/conll2003/{file}.txt")
+    path = golden.shared_path(f"data/conll2003/{file}.txt")
     examples = create_sets(path.parent).read(set_name)
     lines = [line.split() for line in path.read_text().splitlines()]
     tags = [line[-1] for line in lines if line and line[0] != "-DOCSTART-"]

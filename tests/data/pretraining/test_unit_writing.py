@@ -20,10 +20,12 @@ OPTIONS = InstanceOptions(
 
 
 @pytest.fixture
-def write(tmp_path):
+def write_and_read_unit(tmp_path):
     """(texts of a unit, ...) -> the records of its shards, and its result."""
 
-    def write(parts, num_shards=1, options=OPTIONS, is_evaluation=False):
+    def write_and_read_unit(
+        parts, num_shards=1, options=OPTIONS, is_evaluation=False
+    ):
         shards = [str(tmp_path / f"shard-{i}") for i in range(num_shards)]
         result_file = str(tmp_path / "result.json")
         unit = InstanceUnit(
@@ -39,34 +41,34 @@ def write(tmp_path):
         records = [[*tfrecord_files.read_records(path)] for path in shards]
         return records, result
 
-    return write
+    return write_and_read_unit
 
 
-def test_records_are_dealt_to_the_shards_in_turn(write):
-    ((one,), _) = write({0: CORPUS[0]})
-    shards, _ = write({0: CORPUS[0]}, num_shards=3)
+def test_records_are_dealt_to_the_shards_in_turn(write_and_read_unit):
+    ((one,), _) = write_and_read_unit({0: CORPUS[0]})
+    shards, _ = write_and_read_unit({0: CORPUS[0]}, num_shards=3)
     assert len(one) > 6
     assert shards == [one[start::3] for start in range(3)]
 
 
-def test_the_result_counts_the_records_of_each_shard(write):
-    shards, result = write({0: CORPUS[0]}, num_shards=2)
+def test_the_result_counts_the_records_of_each_shard(write_and_read_unit):
+    shards, result = write_and_read_unit({0: CORPUS[0]}, num_shards=2)
     num_records = [shard["num_records"] for shard in result["shards"]]
     assert num_records == [len(records) for records in shards]
     assert result["counts"]["num_instances"] == sum(num_records)
 
 
-def test_the_records_of_a_part_depend_on_no_other_part(write):
-    ((first,), _) = write({0: CORPUS[0]})
-    ((second,), _) = write({1: CORPUS[1]})
-    ((both,), _) = write({0: CORPUS[0], 1: CORPUS[1]})
+def test_the_records_of_a_part_depend_on_no_other_part(write_and_read_unit):
+    ((first,), _) = write_and_read_unit({0: CORPUS[0]})
+    ((second,), _) = write_and_read_unit({1: CORPUS[1]})
+    ((both,), _) = write_and_read_unit({0: CORPUS[0], 1: CORPUS[1]})
     assert both == first + second
 
 
-def test_the_draws_of_a_part_depend_on_its_index(write):
-    ((first,), _) = write({0: CORPUS[0]})
-    ((again,), _) = write({0: CORPUS[0]})
-    ((moved,), _) = write({1: CORPUS[0]})
+def test_the_draws_of_a_part_depend_on_its_index(write_and_read_unit):
+    ((first,), _) = write_and_read_unit({0: CORPUS[0]})
+    ((again,), _) = write_and_read_unit({0: CORPUS[0]})
+    ((moved,), _) = write_and_read_unit({1: CORPUS[0]})
     assert first == again
     assert first != moved
 
@@ -91,11 +93,11 @@ def many_documents(tmp_path):
 
 
 def test_a_document_is_either_trained_on_or_held_out(
-    write, half, many_documents
+    write_and_read_unit, half, many_documents
 ):
     numbers = []
     for is_evaluation in (False, True):
-        _, result = write(
+        _, result = write_and_read_unit(
             {0: str(many_documents)}, options=half, is_evaluation=is_evaluation
         )
         numbers.append(result["counts"]["num_documents"])
@@ -104,12 +106,12 @@ def test_a_document_is_either_trained_on_or_held_out(
 
 
 def test_documents_are_held_out_whatever_the_seed_is(
-    write, half, many_documents
+    write_and_read_unit, half, many_documents
 ):
     counts = []
     for seed in (1, 2):
         options = dataclasses.replace(half, random_seed=seed)
-        _, result = write(
+        _, result = write_and_read_unit(
             {seed: str(many_documents)}, options=options, is_evaluation=True
         )
         counts.append(result["counts"])
@@ -117,13 +119,15 @@ def test_documents_are_held_out_whatever_the_seed_is(
 
 
 def test_the_evaluation_set_is_masked_once_even_with_dynamic_masking(
-    write, half, many_documents
+    write_and_read_unit, half, many_documents
 ):
     parts = {0: str(many_documents)}
     once = dataclasses.replace(half, dupe_factor=1)
     dynamic = dataclasses.replace(half, dupe_factor=7, dynamic_masking=True)
-    expected, _ = write(parts, options=once, is_evaluation=True)
-    records, result = write(parts, options=dynamic, is_evaluation=True)
+    expected, _ = write_and_read_unit(parts, options=once, is_evaluation=True)
+    records, result = write_and_read_unit(
+        parts, options=dynamic, is_evaluation=True
+    )
     assert records == expected
     # The job counts training instances alone.
     assert "num_instances" not in result["counts"]

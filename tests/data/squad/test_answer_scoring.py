@@ -20,7 +20,7 @@ def score(path, predictions, is_v2=False, **outputs):
     )
 
 
-@pytest.mark.parametrize("case", golden.cases("squad_scoring"))
+@pytest.mark.parametrize("case", golden.case_params("squad_scoring"))
 def test_published_predictions_score_as_published(case):
     data_file = case["folder"] / case["data_file"]
     if not data_file.exists():

@@ -20,7 +20,7 @@ def to_sigma(text):
 
 
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
-@pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
+@pytest.mark.parametrize("path", golden.path_params("tokenization/*.json.gz"))
 def test_the_offsets_of_tokens_point_to_them_in_the_text(path, casing):
     tokenizer, texts, _ = load_recorded(path, casing)
     num_checked = 0

@@ -21,7 +21,7 @@ from tests.support.paths import SAMPLES
     ],
 )
 def test_the_casing_of_a_released_vocabulary_is_known(name, is_cased):
-    path = golden.shared(f"data/vocab/{name}.txt")
+    path = golden.shared_path(f"data/vocab/{name}.txt")
     assert len(path.read_bytes()) > 100_000
     error = pytest.raises(ValueError, match="--do_lower_case")
     with error if is_cased else contextlib.nullcontext():

@@ -21,7 +21,7 @@ from tests.support.tokenizers.tokenizer_cases import (
 VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
-@pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
+@pytest.mark.parametrize("path", golden.path_params("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
 def test_ids_are_those_that_were_recorded(path, casing):
     tokenizer, texts, recorded = load_recorded(path, casing)

@@ -45,7 +45,7 @@ def assert_equal(pair, texts):
         assert ids == tokenizer.convert_tokens_to_ids(expected), ascii(text)
 
 
-@pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
+@pytest.mark.parametrize("path", golden.path_params("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
 def test_the_graph_computes_the_recorded_ids(path, casing):
     tokenizer, texts, recorded = load_recorded(path, casing)

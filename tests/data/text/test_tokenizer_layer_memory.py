@@ -16,7 +16,7 @@ MAX_BYTES = 100  # bytes of memory for each byte of text
 
 @pytest.mark.slow
 def test_memory_grows_with_the_bytes():
-    lines = graph_memory.measure(
+    lines = graph_memory.measure_shapes(
         VOCAB, "", 400_000, graph_memory.TOKENIZER_SHAPES
     )
     bytes_per_byte = {

@@ -13,7 +13,7 @@ import serving
 from serving import engines
 from tests.support.checkpoints import assert_same
 from tests.support.serving import exports
-from tests.support.serving.engines import ENGINES, needs, run_predict
+from tests.support.serving.engines import ENGINES, needs_engine, run_predict
 from tests.support.serving.exports import (
     FORMAT,
     INSTALLED,
@@ -39,7 +39,7 @@ REQUESTS = {
     "tokenize": ("features", [TEXTS, TEXTS[::-1]]),
 }
 ASKED = [
-    pytest.param(name, method, marks=needs(name))
+    pytest.param(name, method, marks=needs_engine(name))
     for name in engines.FILE_OF_FORMAT
     for method in REQUESTS
 ]
@@ -61,13 +61,13 @@ def in_int8(request, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def load_on(folders, load):
+def load_on(export_folders, load_text_model):
     """(engine, kind) -> a model."""
 
     def load_on(engine, kind):
         if engine == "saved_model":
-            return load(kind)
-        return serving.load(folders[kind], engine=engine)
+            return load_text_model(kind)
+        return serving.load(export_folders[kind], engine=engine)
 
     return load_on
 
@@ -77,14 +77,16 @@ def load_on(folders, load):
     ("engine", "method"),
     [case for case in ASKED if case.values[0] != "saved_model"],
 )
-def test_answers_are_those_of_the_saved_model(engine, method, load_on, load):
+def test_answers_are_those_of_the_saved_model(
+    engine, method, load_on, load_text_model
+):
     kind, texts = REQUESTS[method]
     more = {"answer": {"n_best": 5}, "embed": {"tokens": True}}.get(method, {})
     bert = load_on(engine, kind)
     assert bert.engine.name == engine
     result = getattr(bert, method)(*texts, **more)
-    assert_same(result, getattr(load(kind), method)(*texts, **more))
-    assert bert.text_tasks == load(kind).text_tasks
+    assert_same(result, getattr(load_text_model(kind), method)(*texts, **more))
+    assert bert.text_tasks == load_text_model(kind).text_tasks
 
 
 @pytest.mark.slow
@@ -107,8 +109,10 @@ def test_an_answer_in_int8_does_not_depend_on_its_neighbors(in_int8):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES[:-1])
-def test_a_copy_over_the_files_changes_no_answer(engine, folders, tmp_path):
-    shutil.copytree(folders["classifier"], tmp_path / "model")
+def test_a_copy_over_the_files_changes_no_answer(
+    engine, export_folders, tmp_path
+):
+    shutil.copytree(export_folders["classifier"], tmp_path / "model")
     model = serving.load(tmp_path / "model", engine=engine)
     before = model.classify(TEXTS)
     for file in (tmp_path / "model").rglob("*"):
@@ -121,10 +125,10 @@ def test_a_copy_over_the_files_changes_no_answer(engine, folders, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-def test_threads_share_a_model(engine, folders, load):
-    bert = load("classifier")
+def test_threads_share_a_model(engine, export_folders, load_text_model):
+    bert = load_text_model("classifier")
     if engine != "saved_model":
-        bert = serving.load(folders["classifier"], 1, engine)
+        bert = serving.load(export_folders["classifier"], 1, engine)
     expected = [bert.classify(text) for text in TEXTS]
 
     def ask(number):
@@ -222,9 +226,14 @@ def test_an_error_of_a_package_is_an_engine_error(engine, all_formats):
 
 
 @pytest.mark.slow
-def test_no_task_needs_tensorflow(folders, load):
+def test_no_task_needs_tensorflow(export_folders, load_text_model):
     asked = [
-        (engine, method, str(folders[kind]), [field[0] for field in texts])
+        (
+            engine,
+            method,
+            str(export_folders[kind]),
+            [field[0] for field in texts],
+        )
         for engine in SMALL
         for method, (kind, texts) in REQUESTS.items()
         if engine == "litert" or method == "classify"
@@ -238,5 +247,7 @@ for engine, method, folder, fields in json.loads(sys.argv[1]):
 """
     result = run_predict(script, json.dumps(asked)).splitlines()
     for line, (_, method, _, fields) in zip(result, asked, strict=True):
-        expected = getattr(load(REQUESTS[method][0]), method)(*fields)
+        expected = getattr(load_text_model(REQUESTS[method][0]), method)(
+            *fields
+        )
         assert_same(json.loads(line), expected)

@@ -5,9 +5,11 @@ from tests.support.serving import exports
 from tests.support.tasks.batch_keeping_task import LENGTH, BatchKeepingTask
 
 
-def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):
+def test_records_are_scored_in_batches_of_bounded_size(
+    export_folders, tmp_path
+):
     size = MAX_BATCH_TOKENS // LENGTH
     task = BatchKeepingTask(tmp_path, [[7] * LENGTH] * (2 * size + 1))
-    scores = task.evaluate_export(folders["classifier"])
+    scores = task.evaluate_export(export_folders["classifier"])
     assert scores == {form: {"count": 3} for form in exports.SMALL}
     assert [len(outputs) for _, outputs in task.batches] == [size, size, 1]

@@ -9,11 +9,13 @@ from serving.engines.export_formats import find_export_folder
 from tests.support.serving.exports import write_damaged
 
 
-def test_the_newest_of_numbered_versions_is_asked(tmp_path, export_folder):
+def test_the_newest_of_numbered_versions_is_asked(
+    tmp_path, saved_models_folder
+):
     # Links, as a copy of each takes long; the others cannot be loaded.
     for name in ("2", "9", "latest", "11x"):
         write_damaged(tmp_path / name)
-    (tmp_path / "10").symlink_to(export_folder / "features")
+    (tmp_path / "10").symlink_to(saved_models_folder / "features")
     # One that is still being copied.
     (tmp_path / "12").mkdir()
     assert serving.load(tmp_path).text_tasks[0] == "embed"

@@ -15,10 +15,10 @@ from serving.engines.litert import LiteRt
 
 
 @pytest.fixture
-def convert(tmp_path):
+def write_doubling_model(tmp_path):
     """(length of a row or None) -> path of a model that doubles ids."""
 
-    def convert(length=None):
+    def write_doubling_model(length=None):
         spec = tf.TensorSpec([None, length], tf.int32, "input_ids")
 
         @tf.function(input_signature=[spec])
@@ -34,7 +34,7 @@ def convert(tmp_path):
         path.write_bytes(converter.convert())
         return path
 
-    return convert
+    return write_doubling_model
 
 
 def double(engine, ids):
@@ -42,27 +42,29 @@ def double(engine, ids):
 
 
 @pytest.mark.parametrize("length", [None, 3])
-def test_the_shape_of_the_inputs_is_that_of_the_file(convert, length):
-    engine = LiteRt(convert(length), num_threads=1)
+def test_the_shape_of_the_inputs_is_that_of_the_file(
+    write_doubling_model, length
+):
+    engine = LiteRt(write_doubling_model(length), num_threads=1)
     assert engine.inputs == {"input_ids": (None, length)}
     assert not engine.needs_single_rows
 
 
-def test_batches_of_any_size_are_computed(convert):
-    engine = LiteRt(convert(), num_threads=1)
+def test_batches_of_any_size_are_computed(write_doubling_model):
+    engine = LiteRt(write_doubling_model(), num_threads=1)
     assert double(engine, [[1, 2, 3]]).tolist() == [[2, 4, 6]]
     assert double(engine, [[1], [2]]).tolist() == [[2], [4]]
 
 
-def test_the_next_call_does_not_change_earlier_outputs(convert):
-    engine = LiteRt(convert(3))
+def test_the_next_call_does_not_change_earlier_outputs(write_doubling_model):
+    engine = LiteRt(write_doubling_model(3))
     first = double(engine, [[1, 2, 3]])
     double(engine, [[7, 8, 9]])
     assert first.tolist() == [[2, 4, 6]]
 
 
-def test_calls_of_several_threads_do_not_mix(convert):
-    engine = LiteRt(convert(), num_threads=1)
+def test_calls_of_several_threads_do_not_mix(write_doubling_model):
+    engine = LiteRt(write_doubling_model(), num_threads=1)
 
     def ask(number):
         ids = np.full([1 + number % 5, 1 + number % 7], number)
@@ -72,8 +74,8 @@ def test_calls_of_several_threads_do_not_mix(convert):
         assert len([*pool.map(ask, range(400))]) == 400
 
 
-def test_a_copy_over_the_file_changes_no_answer(convert):
-    path = convert()
+def test_a_copy_over_the_file_changes_no_answer(write_doubling_model):
+    path = write_doubling_model()
     engine = LiteRt(path)
     with path.open("r+b") as file:
         file.write(bytes(path.stat().st_size))

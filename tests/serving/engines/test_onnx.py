@@ -23,20 +23,20 @@ BATCH = create_batch([LENGTH, 7], LENGTH)
 
 
 @pytest.fixture
-def load(tmp_path):
+def load_engine(tmp_path):
     """(graph) -> the engine of its file."""
 
-    def load(graph):
+    def load_engine(graph):
         path = tmp_path / "model.onnx"
         path.write_bytes(graph.SerializeToString())
         return OnnxRuntime(path, num_threads=1)
 
-    return load
+    return load_engine
 
 
-def test_the_outputs_have_the_names_and_values_of_the_network(load):
+def test_the_outputs_have_the_names_and_values_of_the_network(load_engine):
     model = create_model(modeling.BertModel)
-    outputs = load(onnx_writer.create_graph(model)).run(BATCH)
+    outputs = load_engine(onnx_writer.create_graph(model)).run(BATCH)
     assert [*outputs] == ["sequence_output", "pooled_output"]
     np.testing.assert_allclose(
         outputs["pooled_output"],
@@ -46,36 +46,36 @@ def test_the_outputs_have_the_names_and_values_of_the_network(load):
     )
 
 
-def test_logits_beside_other_outputs_are_not_computed(load):
+def test_logits_beside_other_outputs_are_not_computed(load_engine):
     model = create_model(modeling.BertClassifier, 3)
     graph = onnx_writer.create_graph(model)
     assert graph.graph.output[0].name == "logits"
-    assert [*load(graph).run(BATCH)] == ["probabilities"]
+    assert [*load_engine(graph).run(BATCH)] == ["probabilities"]
 
 
-def test_logits_that_are_all_are_computed(load):
+def test_logits_that_are_all_are_computed(load_engine):
     model = create_model(modeling.BertClassifier, 3)
     graph = onnx_writer.create_graph(model, "logits")
-    assert [*load(graph).run(BATCH)] == ["logits"]
+    assert [*load_engine(graph).run(BATCH)] == ["logits"]
 
 
 @pytest.mark.parametrize("length", [None, LENGTH])
-def test_the_length_of_the_inputs_is_that_of_the_file(load, length):
+def test_the_length_of_the_inputs_is_that_of_the_file(load_engine, length):
     model = create_model(modeling.BertModel)
-    engine = load(onnx_writer.create_graph(model, length=length))
+    engine = load_engine(onnx_writer.create_graph(model, length=length))
     assert engine.inputs == dict.fromkeys(
         ("input_ids", "input_mask", "segment_ids"), (None, length)
     )
 
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
-def test_only_rows_in_int8_must_be_alone(load, precision):
+def test_only_rows_in_int8_must_be_alone(load_engine, precision):
     model = create_model(modeling.BertModel)
-    engine = load(onnx_writer.create_graph(model, precision=precision))
+    engine = load_engine(onnx_writer.create_graph(model, precision=precision))
     assert engine.needs_single_rows == (precision == "int8")
 
 
-def test_a_file_of_another_program_is_named_with_its_missing_input(load):
+def test_a_file_of_another_program_is_named_with_its_missing_input(load_engine):
     info = [
         helper.make_tensor_value_info(name, onnx.TensorProto.INT64, ["B", "T"])
         for name in ("input_ids", "token_type_ids", "sum")
@@ -85,7 +85,7 @@ def test_a_file_of_another_program_is_named_with_its_missing_input(load):
     opset = helper.make_opsetid("", 20)
     model = helper.make_model(graph, ir_version=10, opset_imports=[opset])
     with pytest.raises(OSError, match=r"model\.onnx has no input attention_ma"):
-        load(model)
+        load_engine(model)
 
 
 def test_a_damaged_file_is_named(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 import modeling
 import serving
-from tests.support.serving.engines import ENGINES, needs
+from tests.support.serving.engines import ENGINES, needs_engine
 from tests.support.serving.exports import (
     LABELS,
     LENGTH,
@@ -159,7 +159,7 @@ def test_a_card_says_that_nothing_was_scored(tmp_path):
     assert WITHOUT_PROJECT in card
 
 
-@needs("litert")
+@needs_engine("litert")
 def test_a_card_names_the_precision_of_a_quantized_file(tmp_path):
     card = export_head(tmp_path / "model", "classes", "litert", quantize="int8")
     line = f"{PRECISION}int8, by `--quantize`\n"

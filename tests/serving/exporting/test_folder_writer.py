@@ -11,7 +11,7 @@ DESCRIPTIONS = {"bert_config.json", "model.json", "vocab.txt"}
 SETTINGS = {"max_seq_length": LENGTH}
 
 
-def write(folder, format, settings):
+def write_encoder_export(folder, format, settings):
     """Writes the export of an encoder, and returns its card."""
     model = create_model(modeling.BertModel)
 
@@ -30,17 +30,17 @@ def names_in(folder):
 
 def test_the_files_of_a_saved_model_are_in_its_extra_assets(tmp_path):
     """Servers of SavedModels expect no other files beside them."""
-    write(tmp_path / "export", "saved_model", SETTINGS)
+    write_encoder_export(tmp_path / "export", "saved_model", SETTINGS)
     assert names_in(tmp_path / "export") >= {"saved_model.pb", "README.md"}
     assert not DESCRIPTIONS & names_in(tmp_path / "export")
     assert names_in(tmp_path / "export/assets.extra") >= DESCRIPTIONS
 
 
 def test_the_files_of_other_formats_are_beside_the_network(tmp_path):
-    write(tmp_path / "export", "litert", SETTINGS)
+    write_encoder_export(tmp_path / "export", "litert", SETTINGS)
     assert names_in(tmp_path / "export") >= {"model.tflite", *DESCRIPTIONS}
 
 
 def test_an_export_without_settings_has_no_card(tmp_path):
-    assert write(tmp_path / "export", "litert", {}) is None
+    assert write_encoder_export(tmp_path / "export", "litert", {}) is None
     assert "README.md" not in names_in(tmp_path / "export")

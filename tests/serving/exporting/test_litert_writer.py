@@ -9,7 +9,7 @@ from serving.engines import load_engine
 from serving.exporting.heads.embed import create_embed_signatures
 from serving.exporting.litert_writer import write_litert
 from tests.support.models import create_batch
-from tests.support.serving.engines import needs
+from tests.support.serving.engines import needs_engine
 from tests.support.serving.exports import LENGTH, create_model, create_options
 
 BATCH = create_batch([LENGTH, 7], LENGTH)
@@ -21,7 +21,7 @@ def model():
     return create_model(modeling.BertModel, unpad=True, dtype="mixed_bfloat16")
 
 
-def write(folder, model, **changes):
+def write_encoder(folder, model, **changes):
     """Writes the model.tflite of an encoder, and returns its path."""
     options = create_options("litert", **changes)
     signatures = create_embed_signatures(model, {}, options)
@@ -33,14 +33,14 @@ def write(folder, model, **changes):
 @pytest.fixture(scope="module")
 def path(model, tmp_path_factory):
     """The model.tflite of the encoder."""
-    return write(tmp_path_factory.mktemp("litert"), model)
+    return write_encoder(tmp_path_factory.mktemp("litert"), model)
 
 
 def test_only_the_file_is_left_in_the_folder(path):
     assert [*path.parent.iterdir()] == [path]
 
 
-@needs("litert")
+@needs_engine("litert")
 def test_the_file_contains_one_signature_of_ids(path):
     from ai_edge_litert.interpreter import Interpreter
 
@@ -52,7 +52,7 @@ def test_the_file_contains_one_signature_of_ids(path):
     }
 
 
-@needs("litert")
+@needs_engine("litert")
 def test_the_file_computes_in_32_bits_and_with_padding(path, model):
     exact = create_model(modeling.BertModel)
     exact.set_weights(model.get_weights())
@@ -62,9 +62,9 @@ def test_the_file_computes_in_32_bits_and_with_padding(path, model):
         np.testing.assert_allclose(values, expected[name], rtol=0, atol=1e-5)
 
 
-@needs("litert")
+@needs_engine("litert")
 def test_a_fixed_length_is_the_length_of_all_inputs(model, tmp_path):
-    write(tmp_path, model, fixed_length=16)
+    write_encoder(tmp_path, model, fixed_length=16)
     inputs = load_engine(tmp_path, "litert").inputs
     assert {*inputs.values()} == {(None, 16)}
 

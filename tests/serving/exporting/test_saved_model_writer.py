@@ -79,8 +79,8 @@ def test_each_weight_is_stored_once_in_the_type_of_its_computation(
     )
 
 
-def test_zero_texts_get_zero_answers(export_folder):
-    for path in export_folder.glob("*/saved_model.pb"):
+def test_zero_texts_get_zero_answers(saved_models_folder):
+    for path in saved_models_folder.glob("*/saved_model.pb"):
         for signature in tf.saved_model.load(path.parent).signatures.values():
             nothing = {
                 name: tf.zeros(
@@ -93,7 +93,9 @@ def test_zero_texts_get_zero_answers(export_folder):
             assert not any(map(len, signature(**nothing).values())), path
 
 
-def test_tensorflow_serving_knows_all_operations_of_exports(export_folder):
+def test_tensorflow_serving_knows_all_operations_of_exports(
+    saved_models_folder,
+):
     """TensorFlow Serving 2.20 knows each operation and its attributes.
 
     The file has a line for each operation: its name, then its attributes, in
@@ -103,7 +105,7 @@ def test_tensorflow_serving_knows_all_operations_of_exports(export_folder):
     lines = map(str.split, path.read_text().splitlines())
     attributes_of = {name: {*attributes} for name, *attributes in lines}
     num_nodes = 0
-    for path in export_folder.glob("*/saved_model.pb"):
+    for path in saved_models_folder.glob("*/saved_model.pb"):
         saved = SavedModel.FromString(path.read_bytes())
         graph = saved.meta_graphs[0].graph_def
         functions = [function.node_def for function in graph.library.function]

@@ -19,7 +19,7 @@ def export():
     return EchoExport(engine=EchoEngine())
 
 
-def ask(app, method="GET", path="/healthz", **headers):
+def ask_app(app, method="GET", path="/healthz", **headers):
     """Returns the status and the headers of the reply to a request."""
     sent = []
 
@@ -44,35 +44,38 @@ def ask(app, method="GET", path="/healthz", **headers):
 
 def test_the_state_decides_whether_the_server_is_healthy(export):
     app = ServerApp.create({"m": export})
-    assert ask(app)[0] == 503
+    assert ask_app(app)[0] == 503
     app.state.load_models()
-    assert ask(app)[0] == 200
+    assert ask_app(app)[0] == 200
 
 
 def test_a_token_protects_the_models_only(export):
     app = ServerApp.create({"m": export}, token="a-long-token")
     app.state.load_models()
-    assert ask(app, path="/api/models")[0] == 401
+    assert ask_app(app, path="/api/models")[0] == 401
     header = "Bearer a-long-token"
-    assert ask(app, path="/api/models", authorization=header)[0] == 200
-    assert ask(app)[0] == 200
+    assert ask_app(app, path="/api/models", authorization=header)[0] == 200
+    assert ask_app(app)[0] == 200
 
 
 def test_an_origin_that_is_named_may_read_replies(export):
     app = ServerApp.create({"m": export}, allowed_origins=["https://a.com"])
-    _, headers = ask(app, origin="https://a.com")
+    _, headers = ask_app(app, origin="https://a.com")
     assert headers[b"access-control-allow-origin"] == b"https://a.com"
-    assert b"access-control-allow-origin" not in ask(app, origin="https://b")[1]
+    assert (
+        b"access-control-allow-origin"
+        not in ask_app(app, origin="https://b")[1]
+    )
 
 
 def test_head_is_answered_as_get(export):
     app = ServerApp.create({"m": export})
     app.state.load_models()
-    assert ask(app, "HEAD") == ask(app, "GET")
+    assert ask_app(app, "HEAD") == ask_app(app, "GET")
 
 
 def test_a_stopping_server_closes_connections_after_their_replies(export):
     app = ServerApp.create({"m": export})
-    assert b"connection" not in ask(app)[1]
+    assert b"connection" not in ask_app(app)[1]
     app.state.is_stopping = True
-    assert ask(app)[1][b"connection"] == b"close"
+    assert ask_app(app)[1][b"connection"] == b"close"

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from tests.support.serving.server_process import ask, running
+from tests.support.serving.server_process import ask, running_server
 from tests.support.waiting import TIMEOUT, wait_until
 
 TAG = "/api/models/ner/tag"
@@ -32,10 +32,10 @@ PATIENT = 2 * TIMEOUT
 
 
 @pytest.fixture
-def server(tmp_path, folders):
+def server(tmp_path, export_folders):
     """Has models that read texts of any length, in windows."""
-    models = {kind: folders[kind] for kind in ("squad", "ner")}
-    with running(tmp_path, models, timeout_s=PATIENT) as process:
+    models = {kind: export_folders[kind] for kind in ("squad", "ner")}
+    with running_server(tmp_path, models, timeout_s=PATIENT) as process:
         yield process
 
 
@@ -56,9 +56,9 @@ def test_too_many_wordpieces_are_refused(server, path, field, text, number):
     assert "--max_pieces" in reply["error"]
 
 
-def test_a_cut_text_counts_only_its_read_wordpieces(tmp_path, folders):
-    models = {"classifier": folders["classifier"]}
-    with running(tmp_path, models, max_pieces=100) as server:
+def test_a_cut_text_counts_only_its_read_wordpieces(tmp_path, export_folders):
+    models = {"classifier": export_folders["classifier"]}
+    with running_server(tmp_path, models, max_pieces=100) as server:
         path = "/api/models/classifier/classify"
         long = {"text": "a " * 5_000}
         assert server.ask("POST", path, long)[0] == 200
@@ -147,11 +147,11 @@ def ask_until_the_end(server, replies, broken):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("attempt", range(3))
-def test_a_stop_breaks_no_request(attempt, tmp_path, folders):
+def test_a_stop_breaks_no_request(attempt, tmp_path, export_folders):
     """64 clients without a pause."""
     replies, broken = [], []
-    models = {"ner": folders["ner"]}
-    with running(tmp_path, models, timeout_s=PATIENT) as server:
+    models = {"ner": export_folders["ner"]}
+    with running_server(tmp_path, models, timeout_s=PATIENT) as server:
         threads = [
             start_thread(ask_until_the_end, server, replies, broken)
             for _ in range(64)

@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
 from tests.support.paths import ROOT  # noqa: E402
-from tests.support.serving.server_process import running  # noqa: E402
+from tests.support.serving.server_process import running_server  # noqa: E402
 from tests.support.source_files import blocks  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -47,12 +47,14 @@ def driver():
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, folders):
+def server(tmp_path_factory, export_folders):
     """Has a model of single texts, with an evil label, one of pairs, ..."""
     folder = tmp_path_factory.mktemp("page")
-    models = {kind: folders[kind] for kind in folders}
+    models = {kind: export_folders[kind] for kind in export_folders}
     for name, num_texts in (("single", 1), ("pairs", 2)):
-        models[name] = shutil.copytree(folders["classifier"], folder / name)
+        models[name] = shutil.copytree(
+            export_folders["classifier"], folder / name
+        )
         path = models[name] / "model.json"
         content = json.loads(path.read_text())
         content["origin"]["settings"] = {"num_texts": num_texts}
@@ -72,7 +74,7 @@ def server(tmp_path_factory, folders):
         path.write_text(json.dumps(content))
     token = folder / "token"
     token.write_text("a-secret-word")
-    with running(folder, models, token_file=token) as server:
+    with running_server(folder, models, token_file=token) as server:
         yield server
 
 
@@ -93,7 +95,7 @@ def texts_of(driver, css):
 
 
 @pytest.fixture
-def ask(driver, server):
+def ask_on_page(driver, server):
     """Opens the page, chooses a model and task, types, asks."""
     driver.get("about:blank")
     driver.get(f"http://127.0.0.1:{server.port}/")
@@ -101,7 +103,7 @@ def ask(driver, server):
     find_visible(driver, "#token input").send_keys("a-secret-word", Keys.ENTER)
     find_visible(driver, "form")
 
-    def ask(choice, **texts):
+    def ask_on_page(choice, **texts):
         Select(find_visible(driver, "select")).select_by_visible_text(choice)
         for name, text in texts.items():
             # A driver cannot type characters beyond the first plane.
@@ -114,7 +116,7 @@ def ask(driver, server):
         find_visible(driver, "form button:enabled")
         return find_visible(driver, "#answer")
 
-    yield ask
+    yield ask_on_page
     errors = [
         entry["message"]
         for entry in driver.get_log("browser")
@@ -127,8 +129,8 @@ def ask(driver, server):
     assert not driver.find_elements(By.CSS_SELECTOR, "#answer img, body script")
 
 
-def test_the_bar_of_a_label_is_as_long_as_its_probability(driver, ask):
-    ask("single: classify", text=EVIL)
+def test_the_bar_of_a_label_is_as_long_as_its_probability(driver, ask_on_page):
+    ask_on_page("single: classify", text=EVIL)
     widths = driver.execute_script(
         "return [...document.querySelectorAll('.bar, .track')].map("
         "(each) => each.getBoundingClientRect().width)"
@@ -137,52 +139,60 @@ def test_the_bar_of_a_label_is_as_long_as_its_probability(driver, ask):
     assert LABEL in texts_of(driver, ".bars span")
 
 
-def test_a_form_of_single_texts_has_one_field(driver, ask):
-    answer = ask("single: classify")
+def test_a_form_of_single_texts_has_one_field(driver, ask_on_page):
+    answer = ask_on_page("single: classify")
     assert len(texts_of(driver, "textarea")) == 1
     assert texts_of(answer, ".error") == ["enter a text"]
 
 
-def test_a_form_of_pairs_has_two_filled_fields(driver, ask):
-    ask("pairs: classify")
+def test_a_form_of_pairs_has_two_filled_fields(driver, ask_on_page):
+    ask_on_page("pairs: classify")
     first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
     assert first.get_property("value")
     assert second.get_property("value")
 
 
-def test_the_second_field_is_empty_where_pairs_are_not_known(driver, ask):
-    ask("classifier: classify")
+def test_the_second_field_is_empty_where_pairs_are_not_known(
+    driver, ask_on_page
+):
+    ask_on_page("classifier: classify")
     first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
     assert first.get_property("value")
     assert not second.get_property("value")
 
 
-def test_the_page_shows_the_words_of_each_gap(ask):
-    answer = ask("pretraining: fill the gap", text="The [MASK] is [MASK].")
+def test_the_page_shows_the_words_of_each_gap(ask_on_page):
+    answer = ask_on_page(
+        "pretraining: fill the gap", text="The [MASK] is [MASK]."
+    )
     assert texts_of(answer, "h2") == ["1. [MASK]", "2. [MASK]"]
 
 
-def test_the_page_shows_that_a_text_has_no_gap(ask):
-    answer = ask("pretraining: fill the gap", text="no gap")
+def test_the_page_shows_that_a_text_has_no_gap(ask_on_page):
+    answer = ask_on_page("pretraining: fill the gap", text="no gap")
     (error,) = texts_of(answer, ".error")
     assert error.startswith("no [MASK] in 'text'")
 
 
-def test_the_page_shows_whether_a_sentence_follows(ask):
-    answer = ask("pretraining: next sentence")
+def test_the_page_shows_whether_a_sentence_follows(ask_on_page):
+    answer = ask_on_page("pretraining: next sentence")
     assert "follows" in texts_of(answer, ".bars span")
 
 
-def test_the_page_shows_the_cosines_of_sentences(ask):
-    answer = ask("features: compare sentences", text="A boat.\n\nA boat.\nNo!")
+def test_the_page_shows_the_cosines_of_sentences(ask_on_page):
+    answer = ask_on_page(
+        "features: compare sentences", text="A boat.\n\nA boat.\nNo!"
+    )
     cells = texts_of(answer, "td")
     assert len(cells) == 9
     assert cells[0] == cells[1] == "1.00" != cells[2]
 
 
-def test_answers_are_marked_in_the_passage(driver, ask):
+def test_answers_are_marked_in_the_passage(driver, ask_on_page):
     context = f"\U0001f6a2 {EVIL} is kept by Anna."
-    answer = ask("squad: answer a question", context=context, question="Who?")
+    answer = ask_on_page(
+        "squad: answer a question", context=context, question="Who?"
+    )
     passage = find_visible(driver, ".passage").get_property("textContent")
     assert passage == context
     for button in answer.find_elements(By.CSS_SELECTOR, "ol button"):
@@ -197,8 +207,8 @@ def test_answers_are_marked_in_the_passage(driver, ask):
         assert is_none or marked.split() == button.text.split()
 
 
-def test_names_are_marked_in_the_text(driver, ask):
-    answer = ask("ner: find names", text=EVIL)
+def test_names_are_marked_in_the_text(driver, ask_on_page):
+    answer = ask_on_page("ner: find names", text=EVIL)
     kinds = texts_of(answer, "mark small")
     passage = find_visible(driver, ".passage").get_property("textContent")
     for kind in {*kinds}:
@@ -239,14 +249,14 @@ def site():
 
 
 @pytest.fixture
-def ask_from_site(driver, folders, tmp_path, site):
+def ask_from_site(driver, export_folders, tmp_path, site):
     """(flags of serve.py) -> the title of the site's page after its code."""
 
     def ask_from_site(**flags):
         page = (ROOT / "docs/server.md").read_text("utf-8")
         (code,) = blocks(page, "js")
-        models = {"topics": folders["classifier"]}
-        with running(tmp_path, models, **flags) as server:
+        models = {"topics": export_folders["classifier"]}
+        with running_server(tmp_path, models, **flags) as server:
             site.code = code.replace(
                 "localhost:8501", f"127.0.0.1:{server.port}"
             )

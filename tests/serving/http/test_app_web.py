@@ -14,7 +14,7 @@ import pytest
 from tests.support import script_runner
 from tests.support.log_lines import printed_messages
 from tests.support.paths import ROOT
-from tests.support.serving.server_process import ask, running
+from tests.support.serving.server_process import ask, running_server
 from tests.support.source_files import blocks
 from tests.support.waiting import TIMEOUT, killed_late
 
@@ -26,12 +26,12 @@ ADDRESS = "http://localhost:8501"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, folders):
+def server(tmp_path_factory, export_folders):
     """Has version 7 of the model of docs/server.md, for two web sites."""
     folder = tmp_path_factory.mktemp("web")
-    shutil.copytree(folders["classifier"], folder / "7")
+    shutil.copytree(export_folders["classifier"], folder / "7")
     allowed = [f"--allow_origin={origin}" for origin in ORIGINS]
-    with running(folder, {"topics": folder}, *allowed) as process:
+    with running_server(folder, {"topics": folder}, *allowed) as process:
         yield process
 
 
@@ -199,10 +199,10 @@ def test_a_long_body_is_refused_whatever_is_in_it(server):
     ],
 )
 def test_wrong_origins_are_an_error_before_models_load(
-    tmp_path, folders, flags, part
+    tmp_path, export_folders, flags, part
 ):
     (tmp_path / "token").write_text("a-secret-word")
-    flags = {"model": folders["classifier"], "port": 0} | flags
+    flags = {"model": export_folders["classifier"], "port": 0} | flags
     done = script_runner.run("serve.py", tmp_path, **flags)
     assert part in done.error
     # The server logs that it loads models.
@@ -238,7 +238,7 @@ def test_the_python_code_of_the_page_gets_an_answer(server):
 
 @pytest.mark.slow
 def test_the_python_code_of_the_page_waits_for_a_server_that_restarts(
-    tmp_path, folders
+    tmp_path, export_folders
 ):
     pytest.importorskip("requests")
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -254,8 +254,8 @@ def test_the_python_code_of_the_page_waits_for_a_server_that_restarts(
     ):
         # Four tries find no server that listens.
         assert any("Retry(total=6" in line for line in client.stderr)
-        models = {"topics": folders["classifier"]}
-        with running(tmp_path, models, port=port):
+        models = {"topics": export_folders["classifier"]}
+        with running_server(tmp_path, models, port=port):
             output, error = client.communicate(timeout=TIMEOUT)
     assert client.returncode == 0, error
     assert output.strip() in ("no", "maybe", "yes")

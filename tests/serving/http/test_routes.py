@@ -18,7 +18,7 @@ from tests.support.serving.echo_models import EchoEngine, EchoExport
 
 
 @pytest.fixture
-def ask():
+def ask_server():
     """(method, path, body) -> the response of a server of the model "m"."""
     state = ServerState(
         exports={"m": EchoExport(engine=EchoEngine())},
@@ -28,11 +28,11 @@ def ask():
     state.load_models()
     router = create_router(state)
 
-    def ask(method, path, body=None):
+    def ask_server(method, path, body=None):
         text = b"" if body is None else json.dumps(body).encode()
         return asyncio.run(asgi.ask(router, method, path, text))
 
-    return ask
+    return ask_server
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def ask():
         ("/page.js", "text/javascript"),
     ],
 )
-def test_the_files_of_the_page_are_sent(ask, path, content_type):
-    response = ask("GET", path)
+def test_the_files_of_the_page_are_sent(ask_server, path, content_type):
+    response = ask_server("GET", path)
     assert response.status == 200
     assert response.headers["content-type"].startswith(content_type)
 
@@ -60,26 +60,26 @@ def test_the_files_of_the_page_are_sent(ask, path, content_type):
         ("GET", "/openapi.json", None, "openapi"),
     ],
 )
-def test_a_path_leads_to_its_handler(ask, method, path, body, key):
-    response = ask(method, path, body)
+def test_a_path_leads_to_its_handler(ask_server, method, path, body, key):
+    response = ask_server(method, path, body)
     assert response.status == 200
     assert key in json.loads(response.body)
 
 
-def test_an_error_of_a_handler_is_the_reply(ask):
-    response = ask("POST", "/api/models/n/task", {"text": "a"})
+def test_an_error_of_a_handler_is_the_reply(ask_server):
+    response = ask_server("POST", "/api/models/n/task", {"text": "a"})
     assert response.status == 404
     assert "no model 'n'" in json.loads(response.body)["error"]
 
 
-def test_an_unknown_path_gets_status_404_and_the_known_paths(ask):
-    response = ask("GET", "/models")
+def test_an_unknown_path_gets_status_404_and_the_known_paths(ask_server):
+    response = ask_server("GET", "/models")
     assert response.status == 404
     assert "POST /api/models/NAME/TASK" in json.loads(response.body)["error"]
 
 
-def test_a_wrong_method_gets_status_405_and_the_allowed_ones(ask):
-    response = ask("POST", "/healthz")
+def test_a_wrong_method_gets_status_405_and_the_allowed_ones(ask_server):
+    response = ask_server("POST", "/healthz")
     assert response.status == 405
     assert response.headers["allow"] == "GET, HEAD"
 

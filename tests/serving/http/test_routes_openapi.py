@@ -29,9 +29,9 @@ FIELDS_OF_TASK = {
 
 
 @pytest.fixture
-def paths(server):
+def paths(server_of_all_kinds):
     """{path: {method: its operation}} of openapi.json."""
-    status, description = server.ask("GET", "/openapi.json")
+    status, description = server_of_all_kinds.ask("GET", "/openapi.json")
     assert status == 200
     return description["paths"]
 

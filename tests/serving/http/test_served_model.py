@@ -36,7 +36,7 @@ def test_the_description_of_a_model_lists_the_fields_of_its_tasks():
     assert served_model.description["fields"] == {"task": ["text"]}
 
 
-def compute(*calls):
+def submit_together(*calls):
     """Submits calls of these texts together.
 
     Returns the engine's batches, and the texts or the error of each call.
@@ -60,14 +60,14 @@ def compute(*calls):
 
 
 def test_an_error_of_one_text_is_the_reply_to_its_call_only():
-    batches, (texts, error) = compute(["a"], ["c", "bad"])
+    batches, (texts, error) = submit_together(["a"], ["c", "bad"])
     assert batches == [["a", "c", "bad"]]
     assert texts == ["a"]
     assert (error.status, error.message) == (400, "text 2: bad")
 
 
 def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
-    batches, (texts, error) = compute(["a"], ["broken"])
+    batches, (texts, error) = submit_together(["a"], ["broken"])
     assert batches == [["a", "broken"], ["a"], ["broken"]]
     assert texts == ["a"]
     # The network failed, so the text is not to blame.

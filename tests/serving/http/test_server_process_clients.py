@@ -22,7 +22,7 @@ from serving.http.serve_config import LimitFlags
 from serving.http.server_state import ExportToServe
 from tests.support import fork_server
 from tests.support.serving.echo_models import EchoEngine, EchoExport
-from tests.support.serving.server_process import send
+from tests.support.serving.server_process import send_bytes
 from tests.support.waiting import TIMEOUT, wait_until
 
 
@@ -71,7 +71,7 @@ POST = (
 def read_health(server):
     """Returns the reply of a server, empty if it does not listen yet."""
     try:
-        return send(server, GET % b"/healthz")
+        return send_bytes(server, GET % b"/healthz")
     except ConnectionRefusedError:
         return b""
 
@@ -112,7 +112,7 @@ def test_a_reply_that_is_not_read_keeps_no_connection():
     request = head + b'Content-Length: 13\r\n\r\n{"text": "a"}'
     last = request.replace(b"Host", b"Connection: close\r\nHost")
     with served_by(serve_long_replies, b" 200 ") as server:
-        assert len(send(server, last, shut=False)) > 15_000_000
+        assert len(send_bytes(server, last, shut=False)) > 15_000_000
         num_sockets = count_sockets(server)
         with socket.create_connection(("127.0.0.1", server.port), 60) as client:
             client.sendall(request)
@@ -143,7 +143,7 @@ def test_nothing_is_computed_for_a_client_that_is_gone(tmp_path):
             ask(b"gone").close()
         # The server reads what came earlier, too.
         for _ in range(3):
-            send(server, GET % b"/healthz")
+            send_bytes(server, GET % b"/healthz")
         last = stack.enter_context(ask(b"last"))
         (tmp_path / "is_allowed").touch()
         first.recv(1)
@@ -153,6 +153,6 @@ def test_nothing_is_computed_for_a_client_that_is_gone(tmp_path):
 
 def test_sigterm_while_models_load_ends_the_server():
     with served_by(serve_before_loading, b" 503 ") as server:
-        reply = send(server, GET % b"/api/models")
+        reply = send_bytes(server, GET % b"/api/models")
         assert b" 503 " in reply
         assert b"loading" in reply

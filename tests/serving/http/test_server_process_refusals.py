@@ -44,8 +44,8 @@ def test_a_missing_model_is_named(tmp_path):
     assert "none does not exist" in refusal_of(tmp_path, model="none", port=0)
 
 
-def test_two_models_of_one_name_are_refused(tmp_path, folders):
-    twice = [f"--model={folders['ner']}"] * 2
+def test_two_models_of_one_name_are_refused(tmp_path, export_folders):
+    twice = [f"--model={export_folders['ner']}"] * 2
     assert "--model=" in refusal_of(tmp_path, *twice)
 
 
@@ -67,9 +67,11 @@ def interrupt_before_loading(folder):
     serve.main(ParsedCommand(config))
 
 
-def test_ctrl_c_before_loading_ends_the_server(folders):
+def test_ctrl_c_before_loading_ends_the_server(export_folders):
     process = fork_server.PROCESSES.Process(
-        target=interrupt_before_loading, args=[folders["ner"]], daemon=True
+        target=interrupt_before_loading,
+        args=[export_folders["ner"]],
+        daemon=True,
     )
     process.start()
     process.join(TIMEOUT)

@@ -62,18 +62,18 @@ def test_the_version_is_the_number_of_the_folder(folder, version):
     assert ExportToServe(folder, EngineFlags()).version == version
 
 
-def test_a_loaded_export_computes_the_text_tasks_of_its_model(folders):
+def test_a_loaded_export_computes_the_text_tasks_of_its_model(export_folders):
     export = ExportToServe(
-        str(folders["classifier"]), EngineFlags(engine="litert")
+        str(export_folders["classifier"]), EngineFlags(engine="litert")
     )
     served_model = export.load()
     assert served_model.main_text_task.name == "classify"
     assert served_model.description["engine"] == "litert"
 
 
-def test_a_model_that_accepts_no_text_is_refused(export_folder):
+def test_a_model_that_accepts_no_text_is_refused(saved_models_folder):
     export = ExportToServe(
-        str(export_folder / "multiple_choice"), EngineFlags()
+        str(saved_models_folder / "multiple_choice"), EngineFlags()
     )
     with pytest.raises(ValueError, match="multiple_choice accepts no text"):
         export.load()

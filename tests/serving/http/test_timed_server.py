@@ -14,6 +14,7 @@ from serving.http.app import ServerApp
 from serving.http.serve_config import LimitFlags
 from serving.http.timed_server import Stopwatch, TimedServer
 from tests.support.serving.echo_models import EchoEngine, EchoExport
+from tests.support.waiting import TIMEOUT
 
 
 @pytest.fixture
@@ -79,24 +80,52 @@ def test_a_request_may_take_three_times_the_limit(server, clock):
     assert asked.end == "aborted"
 
 
-def test_a_stopping_server_closes_silent_connections_only(server, app, clock):
-    silent = FakeConnection(is_idle=True)
-    answered = FakeConnection(is_idle=False, has_complete_request=True)
-    connections = {silent, answered}
-    server.server_state.connections = connections
+def drain_until_closed(server, connection, pass_time):
+    """Lets a server stop, until it closes one of its connections.
+
+    `pass_time` is a function that moves the clock.
+    """
 
     async def drain():
         draining = asyncio.create_task(server.drain([]))
-        while not silent.end:
-            clock.now += 1
-            await asyncio.sleep(0.05)
-        connections.clear()
+        async with asyncio.timeout(TIMEOUT):
+            while not connection.end:
+                pass_time()
+                await asyncio.sleep(0.05)
+        server.server_state.connections.clear()
         await draining
 
     server.servers = []
     asyncio.run(drain())
+
+
+def test_a_stopping_server_closes_silent_connections_only(server, app, clock):
+    silent = FakeConnection(is_idle=True)
+    answered = FakeConnection(is_idle=False, has_complete_request=True)
+    server.server_state.connections = {silent, answered}
+
+    def pass_time():
+        clock.now += 1
+
+    drain_until_closed(server, silent, pass_time)
     assert (silent.end, answered.end) == ("closed", None)
     assert app.state.is_stopping
+
+
+def test_a_stopping_server_waits_for_a_body_only_while_it_arrives(
+    server, clock
+):
+    arriving = FakeConnection(is_idle=False)
+    stuck = FakeConnection(is_idle=False)
+    server.server_state.connections = {arriving, stuck}
+
+    def pass_time():
+        # Bytes come in less than the second for which the server waits.
+        clock.now += 0.75
+        arriving.received_at = clock.now
+
+    drain_until_closed(server, stuck, pass_time)
+    assert (arriving.end, stuck.end) == (None, "closed")
 
 
 def test_time_is_counted_from_the_last_change_of_the_state(clock):

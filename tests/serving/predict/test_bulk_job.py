@@ -41,22 +41,22 @@ def run_in(folder, models, output, kind="classifier", **flags):
 
 
 @pytest.fixture
-def predict(folder, folders):
+def predict(folder, export_folders):
     """(output, flags) -> the result of predict.py in `folder`."""
-    return functools.partial(run_in, folder, folders)
+    return functools.partial(run_in, folder, export_folders)
 
 
 ENDINGS = ("jsonl", "csv", "npy", "csv.gz")
 
 
 @pytest.fixture(scope="module")
-def jobs(inputs, folders, tmp_path_factory):
+def jobs(inputs, export_folders, tmp_path_factory):
     """{ending: contents of the five shards} of in.jsonl, by one process."""
     shards = {}
     for ending in ENDINGS:
         folder = tmp_path_factory.mktemp("job")
         shutil.copy(inputs / "in.jsonl", folder)
-        predict = functools.partial(run_in, folder, folders)
+        predict = functools.partial(run_in, folder, export_folders)
         answer_in_shards(predict, ending, num_processes=1)
         shards[ending] = [*shards_of(folder, "out").values()]
     return shards
@@ -82,10 +82,10 @@ def test_the_bytes_do_not_depend_on_the_processes(
 
 
 @pytest.fixture(scope="module")
-def whole_answers(inputs, folders, tmp_path_factory):
+def whole_answers(inputs, export_folders, tmp_path_factory):
     """The answers to in.jsonl that one process wrote to one file."""
     path = tmp_path_factory.mktemp("whole") / "out.jsonl"
-    assert run_in(inputs, folders, path).status == 1
+    assert run_in(inputs, export_folders, path).status == 1
     return output_files.read_json_lines(path)
 
 
@@ -244,11 +244,13 @@ THREE_SHARDS = {"num_shards": 3, "output_fields": "label"}
 
 
 @pytest.fixture(scope="module")
-def finished_once(inputs, folders, tmp_path_factory):
+def finished_once(inputs, export_folders, tmp_path_factory):
     """Folder of a job that has written its shards. No test changes it."""
     folder = tmp_path_factory.mktemp("finished") / "bulk"
     shutil.copytree(inputs, folder)
-    assert run_in(folder, folders, "done.csv", **THREE_SHARDS).status == 1
+    assert (
+        run_in(folder, export_folders, "done.csv", **THREE_SHARDS).status == 1
+    )
     return folder
 
 
@@ -259,12 +261,15 @@ def finished_folder(finished_once, tmp_path):
 
 
 @pytest.fixture
-def repeat(finished_folder, folders):
+def repeat(finished_folder, export_folders):
     """(changed flags) -> the result of the finished job's command."""
 
     def repeat(**changes):
         return run_in(
-            finished_folder, folders, "done.csv", **THREE_SHARDS | changes
+            finished_folder,
+            export_folders,
+            "done.csv",
+            **THREE_SHARDS | changes,
         )
 
     return repeat

@@ -17,10 +17,10 @@ def beam():
     pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
 
 
-def options_of(folders, **flags):
+def options_of(export_folders, **flags):
     """Returns the flags that answer the texts in 12 shards."""
     return {
-        "model": folders["classifier"],
+        "model": export_folders["classifier"],
         "input_file": "in.txt",
         "output_file": "out.csv",
         "num_shards": 12,
@@ -28,10 +28,10 @@ def options_of(folders, **flags):
     }
 
 
-def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
+def test_beam_writes_the_bytes_of_one_process(export_folders, tmp_path):
     write_texts(tmp_path / "in.txt", 300)
     run = script_runner.run
-    flags = options_of(folders)
+    flags = options_of(export_folders)
     own = run("predict.py", tmp_path, **flags).check()
     done = run(
         "predict.py",
@@ -57,24 +57,24 @@ def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
     ],
 )
 def test_a_misspelled_flag_is_refused_before_anything_is_written(
-    folders, tmp_path, arguments, part
+    export_folders, tmp_path, arguments, part
 ):
     write_texts(tmp_path / "in.txt", 3)
     error = script_runner.run(
         "predict.py",
         tmp_path,
         *arguments.split(),
-        **options_of(folders, pipeline="beam"),
+        **options_of(export_folders, pipeline="beam"),
     ).error
     assert part in error
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
 
 
 @pytest.mark.slow
-def test_a_killed_worker_of_dask_changes_no_answer(folders, tmp_path):
+def test_a_killed_worker_of_dask_changes_no_answer(export_folders, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     write_texts(tmp_path / "in.txt", 30_000)
-    flags = options_of(folders)
+    flags = options_of(export_folders)
     script_runner.run("predict.py", tmp_path, **flags).check()
     with (
         dask_cluster.Cluster(tmp_path / "dask") as cluster,
@@ -98,11 +98,11 @@ def test_a_killed_worker_of_dask_changes_no_answer(folders, tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_of_dask_notice_another_model(folders, tmp_path):
+def test_workers_of_dask_notice_another_model(export_folders, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     write_texts(tmp_path / "in.txt", 300)
-    model = shutil.copytree(folders["classifier"], tmp_path / "model")
-    flags = options_of(folders, model=model)
+    model = shutil.copytree(export_folders["classifier"], tmp_path / "model")
+    flags = options_of(export_folders, model=model)
     run = script_runner.run
     with dask_cluster.Cluster(tmp_path / "dask") as cluster:
         for name in ("first.csv", "second.csv"):

@@ -56,13 +56,13 @@ class Resumed(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=[signal.SIGKILL, signal.SIGTERM])
-def resumed_job(request, many_texts, folders, tmp_path_factory):
+def resumed_job(request, many_texts, export_folders, tmp_path_factory):
     """A Resumed job, whose workers ended with it."""
     if not os.path.exists("/proc/self/task"):
         pytest.skip("no /proc")
     folder = tmp_path_factory.mktemp("resumed")
     shutil.copy(many_texts / "in.txt", folder)
-    flags = FLAGS | {"model": folders["classifier"]}
+    flags = FLAGS | {"model": export_folders["classifier"]}
     with started(folder, flags["model"], num_units=5) as script:
         workers = waiting.list_children(script.pid)
         script.send(request.param)
@@ -94,23 +94,25 @@ def test_a_resumed_job_does_not_repeat_finished_units(resumed_job):
 
 
 def test_a_resumed_job_answers_as_an_undisturbed_one(
-    resumed_job, folders, tmp_path
+    resumed_job, export_folders, tmp_path
 ):
     """The folder has its input, 40 files of answers and their manifest."""
     folder = resumed_job.folder
     assert len([*folder.iterdir()]) == 42
     shards = shards_of(folder, "out")
     assert sum(shard.count(b"\n") for shard in shards.values()) == 60_000
-    flags = FLAGS | {"model": folders["classifier"], "num_processes": 1}
+    flags = FLAGS | {"model": export_folders["classifier"], "num_processes": 1}
     flags["output_file"] = "whole.jsonl"
     shutil.copy(folder / "in.txt", tmp_path)
     script_runner.run("predict.py", tmp_path, **flags).check()
     assert shards == shards_of(tmp_path, "whole")
 
 
-def test_another_model_in_the_folder_ends_a_job(many_texts, folders, tmp_path):
+def test_another_model_in_the_folder_ends_a_job(
+    many_texts, export_folders, tmp_path
+):
     shutil.copy(many_texts / "in.txt", tmp_path)
-    model = shutil.copytree(folders["classifier"], tmp_path / "model")
+    model = shutil.copytree(export_folders["classifier"], tmp_path / "model")
     described = (model / "model.json").read_text()
     changed = tmp_path / "changed.json"
     changed.write_text(described.replace(": null", ": 1"))

@@ -40,11 +40,11 @@ def options_for(path):
 
 
 @pytest.fixture
-def answer_with(folders, tmp_path, monkeypatch):
+def answer_with(export_folders, tmp_path, monkeypatch):
     """(name, function that makes calls) -> the counts and {shard: content}."""
     write_inputs(tmp_path)
     monkeypatch.chdir(tmp_path)
-    options = options_for(os.path.relpath(folders["classifier"]))
+    options = options_for(os.path.relpath(export_folders["classifier"]))
 
     def answer(name, run):
         paths = ["in.jsonl", "part-1.csv"]
@@ -88,11 +88,11 @@ def test_a_unit_computed_twice_or_in_another_folder_writes_the_same_answers(
 
 
 def test_a_worker_of_two_jobs_loads_the_model_of_each(
-    folders, tmp_path, monkeypatch
+    export_folders, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     write_inputs(tmp_path)
-    shutil.copytree(folders["classifier"], "model")
+    shutil.copytree(export_folders["classifier"], "model")
     context = multiprocessing.get_context("spawn")
     with futures.ProcessPoolExecutor(1, context) as pool:
 

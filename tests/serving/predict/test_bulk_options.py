@@ -32,9 +32,9 @@ def create_options(**changes):
 
 
 @pytest.fixture
-def options(folders, tmp_path):
+def options(export_folders, tmp_path):
     """The options of a job with a classifier, in a folder of its own."""
-    model = serving.load(folders["classifier"], engine="litert")
+    model = serving.load(export_folders["classifier"], engine="litert")
     return create_options(
         model=model.path, checksum=model.checksum, working_folder=str(tmp_path)
     )

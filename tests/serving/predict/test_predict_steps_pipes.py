@@ -12,8 +12,10 @@ from tests.support.waiting import TIMEOUT, killed_late
 
 
 @pytest.mark.slow
-def test_a_pipe_is_answered_line_by_line_until_its_reader_ends(export_folder):
-    model = f"--model={export_folder / 'features'}"
+def test_a_pipe_is_answered_line_by_line_until_its_reader_ends(
+    saved_models_folder,
+):
+    model = f"--model={saved_models_folder / 'features'}"
     with (
         subprocess.Popen(
             [sys.executable, ROOT / "predict.py", model],

@@ -70,10 +70,12 @@ def ask_lines(folder, model, lines, **flags):
     return result
 
 
-def test_bad_lines_are_errors_between_the_replies(tmp_path, export_folder):
+def test_bad_lines_are_errors_between_the_replies(
+    tmp_path, saved_models_folder
+):
     lines = [TEXT, *(line for line, _ in ODD), TEXT]
     first, *errors, last = ask_lines(
-        tmp_path, export_folder / "classifier", lines
+        tmp_path, saved_models_folder / "classifier", lines
     )
     assert first == last
     assert len(errors) == len(ODD)
@@ -82,28 +84,32 @@ def test_bad_lines_are_errors_between_the_replies(tmp_path, export_folder):
 
 
 def test_an_error_has_the_number_of_its_line_in_the_file(
-    tmp_path, export_folder
+    tmp_path, saved_models_folder
 ):
     # An empty line is passed over, and is counted.
     lines = [b"", TEXT, b"{", b"[1]"]
-    _, *errors = ask_lines(tmp_path, export_folder / "classifier", lines)
+    _, *errors = ask_lines(tmp_path, saved_models_folder / "classifier", lines)
     assert [error["line"] for error in errors] == [3, 4]
 
 
-def test_a_surrogate_outside_of_the_texts_is_kept(tmp_path, export_folder):
+def test_a_surrogate_outside_of_the_texts_is_kept(
+    tmp_path, saved_models_folder
+):
     line = b'{"text": "The harbor.", "id": "\\ud800"}'
-    (reply,) = ask_lines(tmp_path, export_folder / "classifier", [line])
+    (reply,) = ask_lines(tmp_path, saved_models_folder / "classifier", [line])
     assert reply["id"] == "\ud800"
     assert reply["label"] in ("no", "maybe", "yes")
 
 
 @pytest.mark.parametrize("task", REQUESTS)
-def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
+def test_a_line_is_answered_as_in_python(
+    task, tmp_path, load_text_model, saved_models_folder
+):
     kind, lines, flags = REQUESTS[task]
     result = ask_lines(
-        tmp_path, export_folder / kind, lines, task=task, **flags
+        tmp_path, saved_models_folder / kind, lines, task=task, **flags
     )
-    model = load(kind)
+    model = load_text_model(kind)
     asker = Asker(
         model.text_engine, model.text_task(task), ReplyOptions(**flags)
     )
@@ -131,9 +137,9 @@ def test_the_page_describes_every_text_task():
 
 
 @pytest.mark.parametrize("task", REQUESTS)
-def test_the_page_names_every_field_of_a_reply(task, load):
+def test_the_page_names_every_field_of_a_reply(task, load_text_model):
     kind, lines, flags = REQUESTS[task]
-    model = load(kind)
+    model = load_text_model(kind)
     asker = Asker(
         model.text_engine, model.text_task(task), ReplyOptions(**flags)
     )
@@ -162,12 +168,12 @@ def predict_texts(model, *texts, **flags):
     ],
 )
 def test_texts_of_the_command_line_are_answered(
-    kind, texts, num_replies, folders, capsys
+    kind, texts, num_replies, export_folders, capsys
 ):
-    assert predict_texts(folders[kind], *texts) == 0
+    assert predict_texts(export_folders[kind], *texts) == 0
     result = [*map(json.loads, capsys.readouterr().out.splitlines())]
     assert len(result) == num_replies
-    model = serving.load(folders[kind])
+    model = serving.load(export_folders[kind])
     text_task = model.text_task()
     groups = [texts] if num_replies == 1 else [[text] for text in texts]
     requests = [
@@ -191,8 +197,8 @@ def test_texts_of_the_command_line_are_answered(
     ],
 )
 def test_texts_that_no_task_can_answer_are_refused(
-    kind, texts, flags, word, folders, capsys
+    kind, texts, flags, word, export_folders, capsys
 ):
     with pytest.raises(ValueError, match=word):
-        predict_texts(folders[kind], *texts, **flags)
+        predict_texts(export_folders[kind], *texts, **flags)
     assert not capsys.readouterr().out

@@ -168,7 +168,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
 
 
 @pytest.fixture
-def started_predict(tmp_path, folders):
+def started_predict(tmp_path, export_folders):
     """(output) -> a running predict.py that has told of its first answers."""
     line = json.dumps({"id": 1, "text_a": "The harbor light is on. " * 3})
     (tmp_path / "in.jsonl").write_text(f"{line}\n" * 200_000)
@@ -178,7 +178,7 @@ def started_predict(tmp_path, folders):
         with script_runner.start(
             "predict.py",
             tmp_path,
-            model=folders["classifier"],
+            model=export_folders["classifier"],
             input_file="in.jsonl",
             output_file=name,
         ) as script:

@@ -19,7 +19,7 @@ def text_engine():
     return SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=MAX_LENGTH)
 
 
-def encode(text_engine, request):
+def encode_request(text_engine, request):
     """Returns the WordPieces of a request, and its input."""
     encoded = pairs.encode_pair(text_engine, request)
     assert encoded.inputs == [encoded.origin]
@@ -29,14 +29,14 @@ def encode(text_engine, request):
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
 def test_a_single_text_is_all_in_the_first_segment(text_engine, name):
-    tokens, network_input = encode(text_engine, {name: "the boat"})
+    tokens, network_input = encode_request(text_engine, {name: "the boat"})
     assert tokens == ["[CLS]", "the", "boat", "[SEP]"]
     assert network_input.first_length == 4
     assert network_input.num_cut == 0
 
 
 def test_the_second_text_is_the_second_segment(text_engine):
-    tokens, network_input = encode(
+    tokens, network_input = encode_request(
         text_engine, {"text_a": "the boat", "text_b": "the sea"}
     )
     assert tokens == ["[CLS]", "the", "boat", "[SEP]", "the", "sea", "[SEP]"]
@@ -44,7 +44,7 @@ def test_the_second_text_is_the_second_segment(text_engine):
 
 
 def test_the_longer_text_of_a_pair_is_cut(text_engine):
-    tokens, network_input = encode(
+    tokens, network_input = encode_request(
         text_engine, {"text_a": "the " * 6, "text_b": "sea"}
     )
     assert tokens == ["[CLS]", *["the"] * 4, "[SEP]", "sea", "[SEP]"]
@@ -53,7 +53,9 @@ def test_the_longer_text_of_a_pair_is_cut(text_engine):
 
 
 def test_the_end_of_a_long_text_is_cut(text_engine):
-    tokens, network_input = encode(text_engine, {"text": "the " * 7 + "boat"})
+    tokens, network_input = encode_request(
+        text_engine, {"text": "the " * 7 + "boat"}
+    )
     assert tokens == ["[CLS]", *["the"] * 6, "[SEP]"]
     assert network_input.num_cut == 2
 

@@ -65,9 +65,11 @@ def test_many_words_are_cut_into_windows_that_contain_all_of_them():
     assert word_indices == {*range(20)}
 
 
-def test_the_offsets_of_words_and_entities_point_to_them_in_the_text(load):
+def test_the_offsets_of_words_and_entities_point_to_them_in_the_text(
+    load_text_model,
+):
     for text in filter(str.strip, TEXTS):
-        result = load("ner").tag(text)
+        result = load_text_model("ner").tag(text)
         for word, (start, end) in zip(
             result["words"], result["spans"], strict=True
         ):
@@ -86,8 +88,8 @@ def test_the_offsets_of_words_and_entities_point_to_them_in_the_text(load):
         ("O'Brien Franco-German 1990\u20131995", None),
     ],
 )
-def test_dashes_between_words_are_tagged_as_words(text, words, load):
-    result = load("ner").tag(text)
+def test_dashes_between_words_are_tagged_as_words(text, words, load_text_model):
+    result = load_text_model("ner").tag(text)
     assert result["words"] == (words or text).split()
     assert [text[start:end] for start, end in result["spans"]] == result[
         "words"

@@ -16,9 +16,9 @@ from tests.support.serving.twins import SIGNATURES, ask_twins
 
 
 @pytest.fixture(scope="module")
-def ask(export_folder):
+def ask_signature(saved_models_folder):
     """(signature) -> {name of a case: its `Twins`}, asked once."""
-    return functools.cache(lambda name: ask_twins(name, export_folder))
+    return functools.cache(lambda name: ask_twins(name, saved_models_folder))
 
 
 def name_cases(*, blank):
@@ -35,10 +35,10 @@ def name_cases(*, blank):
 
 
 @pytest.fixture(params=name_cases(blank=False))
-def twins(request, ask):
+def twins(request, ask_signature):
     """The answers to a nasty text, or to a pair of them."""
     name, case = request.param
-    return ask(name)[case]
+    return ask_signature(name)[case]
 
 
 def is_text(array):

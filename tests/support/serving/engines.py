@@ -17,7 +17,7 @@ from tests.support import fresh_process
 from tests.support.serving.exports import INSTALLED
 
 
-def needs(name: ExportFormat) -> pytest.MarkDecorator:
+def needs_engine(name: ExportFormat) -> pytest.MarkDecorator:
     """Returns a mark that skips a test if an engine is not installed."""
     package = engines.PACKAGE_OF_FORMAT[name]
     reason = f"needs {install_command(package)}"
@@ -25,7 +25,8 @@ def needs(name: ExportFormat) -> pytest.MarkDecorator:
 
 
 ENGINES = [
-    pytest.param(name, marks=needs(name)) for name in engines.FILE_OF_FORMAT
+    pytest.param(name, marks=needs_engine(name))
+    for name in engines.FILE_OF_FORMAT
 ]
 BLOCK = """
 import sys
@@ -46,7 +47,7 @@ def run_predict(script: str, *arguments: StrPath, text: str = "") -> str:
     return done.check().stdout
 
 
-def saturates() -> bool:
+def sums_int8_in_16_bits() -> bool:
     """Returns whether this CPU sums pairs of int8 products in 16 bits."""
     cpu = Path("/proc/cpuinfo")
     text = cpu.read_text(encoding="utf-8") if cpu.exists() else ""

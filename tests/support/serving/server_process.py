@@ -2,7 +2,7 @@
 
 For example:
 
-    with running(tmp_path, {"ner": export}) as server:
+    with running_server(tmp_path, {"ner": export}) as server:
         status, reply = server.ask("GET", "/healthz")
 """
 
@@ -111,7 +111,7 @@ def ask(
 
 
 @contextlib.contextmanager
-def running(
+def running_server(
     folder: StrPath,
     models: Mapping[str, StrPath],
     *arguments: StrPath,
@@ -127,7 +127,7 @@ def running(
         server.stop()
 
 
-def send(server: ServerProcess, data: bytes, shut: bool = True) -> bytes:
+def send_bytes(server: ServerProcess, data: bytes, shut: bool = True) -> bytes:
     """Returns what the server answers to raw bytes."""
     received = bytearray()
     with socket.create_connection(("127.0.0.1", server.port), 60) as client:

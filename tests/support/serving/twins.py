@@ -2,7 +2,7 @@
 
 For example:
 
-    twins = ask_twins("embed", export_folder)["a sentence"]
+    twins = ask_twins("embed", saved_models_folder)["a sentence"]
     assert twins.python.keys() == twins.graph.keys()
 """
 
@@ -212,15 +212,15 @@ SIGNATURES = {
 }
 
 
-def ask_twins(name: str, export_folder: Path) -> dict[str, Twins]:
+def ask_twins(name: str, saved_models_folder: Path) -> dict[str, Twins]:
     """Returns {name of a case: its twins}, all asked together.
 
     Args:
         name: name of the signature.
-        export_folder: folder of the exports, each in one of its name.
+        saved_models_folder: folder of the exports, each in one of its name.
     """
     signature = SIGNATURES[name]
-    path = export_folder / signature.export
+    path = saved_models_folder / signature.export
     names = next(iter(signature.cases.values()))
     fields = {
         field: [texts[field] for texts in signature.cases.values()]

@@ -24,7 +24,7 @@ from tests.support import golden
 # A case of cases.json, and the folder of its files.
 Case: TypeAlias = Mapping[str, Any]
 
-CASES = golden.cases("squad")
+CASES = golden.case_params("squad")
 
 
 def window_options(case: Case) -> WindowOptions:

@@ -3,6 +3,7 @@
 For example:
 
     change_weights(folder, {"more.weight": (2, 3)}, removed=HEAD)
+    assert_same_weights(folder, copy_of_folder)
 """
 
 import json
@@ -18,14 +19,22 @@ from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/huggingface"
 CONFIG = json.loads((RECORDED / "BertModel/config.json").read_text())
-V, W, POSITIONS = (
+VOCAB_SIZE, WIDTH, NUM_POSITIONS = (
     CONFIG[name]
     for name in ("vocab_size", "hidden_size", "max_position_embeddings")
 )
-
-
+# A vocabulary of the recorded models, and the labels of their heads.
+TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "film", "Film"]
+TOKENS += [f"[unused{index}]" for index in range(VOCAB_SIZE - len(TOKENS))]
+LABELS = ["no", "yes", "maybe"]
 # Names of the weights of a head.
 HEAD = ("classifier.weight", "classifier.bias")
+
+
+def write_vocab(path: Path, tokens: Iterable[str] = TOKENS) -> str:
+    """Writes a vocabulary. Returns its path, as a flag names it."""
+    path.write_text("".join(f"{token}\n" for token in tokens), "utf-8")
+    return str(path)
 
 
 def write_huggingface_files(
@@ -52,3 +61,17 @@ def change_weights(
         del tensors[name]
     zeros = {name: np.zeros(shape, "f4") for name, shape in added.items()}
     safetensors.numpy.save_file(tensors | zeros, file)
+
+
+def assert_same_weights(actual: Path, expected: Path) -> None:
+    """Checks that two folders contain the same weights, to the bit."""
+    tensors, expected_tensors = (
+        safetensors.numpy.load_file(folder / "model.safetensors")
+        for folder in (actual, expected)
+    )
+    # Older files contain the positions, which are no weights.
+    expected_tensors.pop("embeddings.position_ids", None)
+    assert tensors.keys() == expected_tensors.keys()
+    for name, value in expected_tensors.items():
+        assert tensors[name].dtype == value.dtype
+        np.testing.assert_array_equal(tensors[name], value)

@@ -6,7 +6,7 @@ random weights, and computed out.npz (its backbone) and out_c.npz of in.npz.
 For example:
 
     write_preset(write_release(folder, model), tmp_path / "preset")
-    edit(copy_recorded(tmp_path / "preset") / "task.json", num_classes=3)
+    change_json(copy_recorded(tmp_path / "preset") / "task.json", num_classes=3)
 """
 
 import json
@@ -54,7 +54,7 @@ def copy_backbone(folder: Path) -> Path:
     return folder
 
 
-def edit(path: Path, **entries: object) -> None:
+def change_json(path: Path, **entries: object) -> None:
     """Changes entries of a JSON file, or of its `config`."""
     values = json.loads(path.read_text())
     for name, value in entries.items():
@@ -99,11 +99,11 @@ def create_perturbed(
 ) -> ModelT:
     """Returns a built model, in which no weight is zero."""
     model = built(keras_class(config, *arguments, **options))
-    perturb(model)
+    add_noise(model)
     return model
 
 
-def perturb(model: keras.Model) -> None:
+def add_noise(model: keras.Model) -> None:
     """Adds noise to all weights, so that none is zero."""
     random = np.random.default_rng(1)
     for weight in model.weights:

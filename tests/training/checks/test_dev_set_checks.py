@@ -1,7 +1,6 @@
 """How a dev set relates to the sets of its weights, and what the user reads."""
 
 import dataclasses
-import functools
 import re
 from typing import NamedTuple
 
@@ -30,11 +29,6 @@ TRAINED_ON_SETS = (
 RULE = DevSetRule(RULE_VERSION, 0.2, ("text",), clean_fraction=0.2)
 DOUBTFUL_RULE = dataclasses.replace(RULE, clean_fraction=0.0)
 OTHER_RULE = DevSetRule(RULE_VERSION, 0.1, ("text",), clean_fraction=0.1)
-
-
-def random_weights():
-    """Returns no Preset."""
-    return
 
 
 def own_run(rule=None, sets=TRAINED_ON_SETS, *, has_table=False):
@@ -84,8 +78,8 @@ class Command(NamedTuple):
     config_class: type[FineTuningConfig] = ClassifierConfig
 
 
-def find(weights, command):
-    """Returns the finding about the dev set of a command."""
+def finding_of(weights, command):
+    """Returns what is found about the dev set of a command."""
     flags = toy_task.create_flags(
         "run", do_train=command.do_train, do_eval=True
     )
@@ -98,71 +92,82 @@ def find(weights, command):
     return compare_dev_set(config, weights, command.rule, set_fingerprints)
 
 
-cut_table = functools.partial(own_run, has_table=True)
-run_by_rule = functools.partial(own_run, RULE)
-run_by_other_rule = functools.partial(own_run, OTHER_RULE)
-run_without_sets = functools.partial(own_run, sets=())
-run_without_dev_set = functools.partial(own_run, sets=TRAINED_ON_SETS[:1])
-run_by_rule_without_dev_set = functools.partial(
-    own_run, RULE, sets=TRAINED_ON_SETS[:1]
-)
-first_weights_of_table = functools.partial(first_weights, has_table=True)
-first_weights_by_rule = functools.partial(first_weights, RULE)
-without_data_file = functools.partial(Command, config_class=FineTuningConfig)
-resume = functools.partial(Command, do_train=True)
+RANDOM_WEIGHTS = None
+RUN = own_run()
+RUN_ON_TABLE = own_run(has_table=True)
+RUN_BY_RULE = own_run(RULE)
+RUN_BY_OTHER_RULE = own_run(OTHER_RULE)
+RUN_WITHOUT_SETS = own_run(sets=())
+RUN_WITHOUT_DEV_SET = own_run(sets=TRAINED_ON_SETS[:1])
+RUN_BY_RULE_WITHOUT_DEV_SET = own_run(RULE, sets=TRAINED_ON_SETS[:1])
+FIRST_WEIGHTS = first_weights()
+FIRST_WEIGHTS_OF_TABLE = first_weights(has_table=True)
+FIRST_WEIGHTS_BY_RULE = first_weights(RULE)
 
 # For each case: (the weights, the command, what the two are together).
 SITUATIONS = {
     DevSetCase.EXPECTED: [
-        (random_weights, Command(TRAIN), "random weights"),
-        (random_weights, Command(OTHER, RULE), "random weights and a table"),
-        (own_run, Command(None), "no dev set"),
-        (run_by_rule, Command(None, RULE), "no dev set of a table"),
-        (own_run, Command(DEV), "the dev set of the run"),
-        (run_without_sets, Command(TRAIN), "a run that records no sets"),
-        (run_without_dev_set, Command(OTHER), "a run without a dev set"),
-        (own_run, resume(TRAIN), "a resume on the train set"),
-        (own_run, resume(OTHER), "a resume on another file"),
-        (run_by_rule, resume(OTHER, RULE), "a resume on other rows"),
-        (run_by_rule, Command(DEV, RULE), "the rows of the run"),
-        (own_run, without_data_file(TRAIN), "no --data_file, train set"),
-        (own_run, without_data_file(OTHER), "no --data_file, another file"),
-        (first_weights, Command(OTHER), "a new run on another file"),
-        (first_weights_by_rule, Command(OTHER, RULE), "a new run on a table"),
-        (first_weights_of_table, Command(TRAIN, RULE), "both cut the table"),
+        (RANDOM_WEIGHTS, Command(TRAIN), "random weights"),
+        (RANDOM_WEIGHTS, Command(OTHER, RULE), "random weights and a table"),
+        (RUN, Command(None), "no dev set"),
+        (RUN_BY_RULE, Command(None, RULE), "no dev set of a table"),
+        (RUN, Command(DEV), "the dev set of the run"),
+        (RUN_WITHOUT_SETS, Command(TRAIN), "a run that records no sets"),
+        (RUN_WITHOUT_DEV_SET, Command(OTHER), "a run without a dev set"),
+        (RUN, Command(TRAIN, do_train=True), "a resume on the train set"),
+        (RUN, Command(OTHER, do_train=True), "a resume on another file"),
+        (
+            RUN_BY_RULE,
+            Command(OTHER, RULE, do_train=True),
+            "a resume on other rows",
+        ),
+        (RUN_BY_RULE, Command(DEV, RULE), "the rows of the run"),
+        (
+            RUN,
+            Command(TRAIN, config_class=FineTuningConfig),
+            "no --data_file, train set",
+        ),
+        (
+            RUN,
+            Command(OTHER, config_class=FineTuningConfig),
+            "no --data_file, another file",
+        ),
+        (FIRST_WEIGHTS, Command(OTHER), "a new run on another file"),
+        (FIRST_WEIGHTS_BY_RULE, Command(OTHER, RULE), "a new run on a table"),
+        (FIRST_WEIGHTS_OF_TABLE, Command(TRAIN, RULE), "both cut the table"),
     ],
     DevSetCase.SEEN_BY_OTHER_WEIGHTS: [
-        (first_weights, Command(TRAIN), "only an evaluation"),
-        (first_weights, Command(TRAIN, do_train=True), "a new run"),
+        (FIRST_WEIGHTS, Command(TRAIN), "only an evaluation"),
+        (FIRST_WEIGHTS, Command(TRAIN, do_train=True), "a new run"),
         (
-            first_weights,
+            FIRST_WEIGHTS,
             Command(TRAIN, RULE, do_train=True),
             "a new run on a table that is not in doubt",
         ),
     ],
     DevSetCase.DOUBTED_BY_RULE: [
-        (first_weights, Command(TRAIN, DOUBTFUL_RULE), "a table in doubt"),
+        (FIRST_WEIGHTS, Command(TRAIN, DOUBTFUL_RULE), "a table in doubt"),
     ],
     DevSetCase.SEEN_BY_RUN: [
-        (own_run, Command(TRAIN), "both on sets of the user"),
-        (own_run, Command(TRAIN, RULE), "only the command cuts a table"),
-        (cut_table, Command(TRAIN), "only the run cut a table"),
+        (RUN, Command(TRAIN), "both on sets of the user"),
+        (RUN, Command(TRAIN, RULE), "only the command cuts a table"),
+        (RUN_ON_TABLE, Command(TRAIN), "only the run cut a table"),
     ],
     DevSetCase.OTHER_ROWS: [
-        (run_by_rule, Command(OTHER, RULE), "other rows"),
-        (run_by_rule, Command(DEV, RULE, num_rows=3), "fewer rows"),
-        (run_by_other_rule, Command(DEV, RULE), "another rule"),
-        (own_run, Command(DEV, RULE), "a run on sets of the user"),
-        (cut_table, Command(TRAIN, RULE), "a run without a rule"),
+        (RUN_BY_RULE, Command(OTHER, RULE), "other rows"),
+        (RUN_BY_RULE, Command(DEV, RULE, num_rows=3), "fewer rows"),
+        (RUN_BY_OTHER_RULE, Command(DEV, RULE), "another rule"),
+        (RUN, Command(DEV, RULE), "a run on sets of the user"),
+        (RUN_ON_TABLE, Command(TRAIN, RULE), "a run without a rule"),
         (
-            run_by_rule_without_dev_set,
+            RUN_BY_RULE_WITHOUT_DEV_SET,
             Command(DEV, RULE),
             "a run by a rule without a dev set",
         ),
     ],
     DevSetCase.OTHER_FILE: [
-        (own_run, Command(OTHER), "another file"),
-        (run_by_rule, Command(OTHER), "only the run cut a table"),
+        (RUN, Command(OTHER), "another file"),
+        (RUN_BY_RULE, Command(OTHER), "only the run cut a table"),
     ],
 }
 
@@ -176,7 +181,7 @@ SITUATIONS = {
     ],
 )
 def test_each_situation_of_a_dev_set_is_recognized(weights, command, case):
-    assert find(weights(), command).case is case
+    assert finding_of(weights, command).case is case
 
 
 def test_only_scores_on_other_rows_are_not_written():
@@ -187,9 +192,9 @@ def test_only_scores_on_other_rows_are_not_written():
 @pytest.mark.parametrize(
     ("weights", "command"),
     [
-        pytest.param(own_run, Command(DEV), id="the expected dev set"),
+        pytest.param(RUN, Command(DEV), id="the expected dev set"),
         pytest.param(
-            first_weights,
+            FIRST_WEIGHTS,
             Command(TRAIN, DOUBTFUL_RULE),
             id="a doubt that was logged before",
         ),
@@ -199,7 +204,7 @@ def test_dev_sets_that_are_not_in_doubt_cause_no_message(
     weights, command, caplog
 ):
     with caplog.at_level("INFO", logger="absl"):
-        report_finding(find(weights(), command))
+        report_finding(finding_of(weights, command))
     assert caplog.messages == []
 
 
@@ -210,13 +215,13 @@ def test_a_dev_set_that_the_run_was_trained_on_is_an_error():
         "scored. To answer other rows, use predict.py; to train on them, set "
         "another --output_dir"
     )
-    finding = find(own_run(), Command(TRAIN))
+    finding = finding_of(RUN, Command(TRAIN))
     with pytest.raises(ValueError, match=f"^{says}$"):
         report_finding(finding)
 
 
 def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(caplog):
-    report_finding(find(first_weights(), Command(TRAIN)))
+    report_finding(finding_of(FIRST_WEIGHTS, Command(TRAIN)))
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -225,7 +230,7 @@ def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(caplog):
 
 
 def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
-    report_finding(find(own_run(), Command(OTHER)))
+    report_finding(finding_of(RUN, Command(OTHER)))
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -235,7 +240,7 @@ def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
 
 def test_scores_on_another_part_of_a_table_are_only_shown(caplog):
     with caplog.at_level("INFO", logger="absl"):
-        report_finding(find(own_run(RULE), Command(OTHER, RULE)))
+        report_finding(finding_of(RUN_BY_RULE, Command(OTHER, RULE)))
     (record,) = caplog.records
     assert record.levelname == "INFO"
     assert record.getMessage() == (

@@ -127,7 +127,7 @@ def test_a_checkpoint_is_on_the_disk_before_it_is_named(
     assert set(synced[2][1]) == complete_files(6)
 
 
-def save(folder, step, keep_max, restored_step=-1):
+def write_step(folder, step, keep_max, restored_step=-1):
     """Writes the files of a step, and removes those that it replaces."""
     for end in ENDS:
         (folder / f"model.ckpt-{step}.{end}").touch()
@@ -138,28 +138,28 @@ def save(folder, step, keep_max, restored_step=-1):
 
 def test_the_newest_checkpoints_are_kept(tmp_path):
     for step in (1, 2, 3):
-        save(tmp_path, step, keep_max=2)
+        write_step(tmp_path, step, keep_max=2)
     assert list_checkpoint_steps(tmp_path) == [2, 3]
 
 
 def test_zero_keeps_all_checkpoints(tmp_path):
     for step in (1, 2, 3):
-        save(tmp_path, step, keep_max=0)
+        write_step(tmp_path, step, keep_max=0)
     assert list_checkpoint_steps(tmp_path) == [1, 2, 3]
 
 
 def test_later_steps_of_an_earlier_training_are_removed(tmp_path):
     """The user went back to step 2: the training repeats the steps after it."""
     for step in (2, 8, 9, 3):
-        save(tmp_path, step, keep_max=5, restored_step=2)
+        write_step(tmp_path, step, keep_max=5, restored_step=2)
     assert list_checkpoint_steps(tmp_path) == [2, 3]
 
 
 def test_the_step_that_a_run_resumed_from_is_its_own(tmp_path):
     """A folder whose list was lost is not filled by the steps before it."""
-    save(tmp_path, 1, keep_max=1)
+    write_step(tmp_path, 1, keep_max=1)
     (tmp_path / "checkpoint").unlink()
-    save(tmp_path, 2, keep_max=1, restored_step=1)
+    write_step(tmp_path, 2, keep_max=1, restored_step=1)
     assert list_checkpoint_steps(tmp_path) == [2]
 
 
@@ -167,7 +167,7 @@ def test_a_partial_checkpoint_is_removed(tmp_path):
     """A kill while saving left it."""
     partial = tmp_path / "model.ckpt-1.partial.index"
     partial.touch()
-    save(tmp_path, 2, keep_max=5)
+    write_step(tmp_path, 2, keep_max=5)
     assert not partial.exists()
 
 

@@ -56,7 +56,7 @@ def stop_after_some_steps(run, output_dir):
 
 def recorded_losses(output_dir):
     """Returns the first losses, by step, as TensorBoard would show them."""
-    losses = tensorboard_events.scalars(output_dir).get("loss", {})
+    losses = tensorboard_events.read_scalars(output_dir).get("loss", {})
     return {step: losses[step] for step in losses if step <= NUM_STEPS}
 
 

@@ -9,7 +9,11 @@ import tensorflow as tf
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
-from tests.support.two_weight_model import OnStep, batches, create_loop_trainer
+from tests.support.two_weight_model import (
+    OnStep,
+    create_batches,
+    create_loop_trainer,
+)
 from training.loop import step_loop
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.train_step import Outcome
@@ -43,7 +47,7 @@ def stopped_early(request, tmp_path):
         BestStepRule(7, "figure", patience=2),
         num_train_steps=50,
     )
-    trainer.fit_batches(batches([]), 50, [best])
+    trainer.fit_batches(create_batches([]), 50, [best])
     return trainer, evaluated
 
 
@@ -59,7 +63,12 @@ def test_a_checkpoint_ends_a_call_of_several_steps(tmp_path):
 
 @pytest.mark.usefixtures("stopped_early")
 def test_a_line_of_the_log_ends_a_call_of_several_steps(tmp_path):
-    assert [*tensorboard_events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
+    assert [*tensorboard_events.read_scalars(tmp_path)["loss"]] == [
+        5,
+        10,
+        15,
+        20,
+    ]
 
 
 def test_the_best_step_is_kept_among_calls_of_several_steps(
@@ -77,7 +86,7 @@ def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):
         lambda step, logs: step == 2 and signal.raise_signal(signal.SIGTERM)
     )
     with pytest.raises(SystemExit) as caught:
-        trainer.fit_batches(batches([]), 5, [signals])
+        trainer.fit_batches(create_batches([]), 5, [signals])
     assert caught.value.code == INTERRUPTED_STATUS
     assert list_checkpoint_steps(tmp_path) == [2]
 
@@ -85,7 +94,7 @@ def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):
 def test_a_run_out_of_time_saves_its_step(tmp_path, caplog):
     caplog.set_level("INFO")
     trainer = create_loop_trainer(tmp_path, max_hours=1e-9)
-    trainer.fit_batches(batches([]), 9)
+    trainer.fit_batches(create_batches([]), 9)
     assert "Reached --max_hours after step 1." in caplog.text
     assert list_checkpoint_steps(tmp_path) == [1]
 

@@ -48,7 +48,7 @@ def check_recorded(logs, changes, tolerance):
 
 
 def test_steps_in_plain_operations_are_those_that_were_recorded(tmp_path):
-    with golden.version("plain"):
+    with golden.compute_in_version("plain"):
         logs, changes = train_recorded_steps(tmp_path, "float64")
     check_recorded(logs, changes, tolerance=1e-9)
 

@@ -86,14 +86,18 @@ def batches(recording):
 )
 @pytest.mark.parametrize(
     "path",
-    [param for name in TASKS for param in golden.paths(f"models/*/{name}")],
+    [
+        param
+        for name in TASKS
+        for param in golden.path_params(f"models/*/{name}")
+    ],
 )
 def test_training_steps_are_those_that_googles_code_recorded(
     path, version, num_micro_batches, tmp_path
 ):
     """In plain operations, as compiled, and from two halves of each batch."""
     logs = []
-    with golden.version(version):
+    with golden.compute_in_version(version):
         recording, variables, trainer = load_recorded_run(
             path, tmp_path, num_micro_batches
         )
@@ -122,7 +126,7 @@ def test_training_steps_are_those_that_googles_code_recorded(
 @pytest.mark.slow
 def test_several_steps_in_one_call_are_the_same_as_single_steps(tmp_path):
     # What --iterations_per_loop does on a TPU.
-    path = golden.paths("models/*/pretraining_steps.npz")[-1].values[0]
+    path = golden.path_params("models/*/pretraining_steps.npz")[-1].values[0]
     steps = []
     recording, variables, trainer = load_recorded_run(path, tmp_path, at_once=7)
     look = OnStep(lambda step, values: steps.append(step))

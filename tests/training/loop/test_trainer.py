@@ -7,7 +7,7 @@ import pytest
 from tests.support.two_weight_model import (
     NO_RECORDS,
     OnStep,
-    batches,
+    create_batches,
     create_loop_trainer,
 )
 from training.loop import trainer as trainer_module
@@ -25,21 +25,21 @@ def count_steps(trainer):
 
 
 def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
-    create_loop_trainer(tmp_path).fit_batches(batches([]), 3)
+    create_loop_trainer(tmp_path).fit_batches(create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     callback, steps = count_steps(trainer)
-    trainer.fit_batches(batches([]), 5, [callback])
+    trainer.fit_batches(create_batches([]), 5, [callback])
     assert steps == [4, 5]
 
 
 def test_a_finished_run_trains_nothing(tmp_path, caplog):
     caplog.set_level("INFO")
-    create_loop_trainer(tmp_path).fit_batches(batches([]), 3)
+    create_loop_trainer(tmp_path).fit_batches(create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     callback, steps = count_steps(trainer)
-    trainer.fit_batches(batches([]), 3, [callback])
+    trainer.fit_batches(create_batches([]), 3, [callback])
     assert not steps
     assert "has ended at step 3" in caplog.text
 

@@ -17,7 +17,7 @@ from training.optimizers.adamw import (
 @pytest.fixture(params=["plain", "eager", "compiled"])
 def version(request):
     """Updates by their formula, in a graph of their own, or compiled."""
-    with golden.version(request.param) as version:
+    with golden.compute_in_version(request.param) as version:
         yield version
 
 

@@ -17,7 +17,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def decide(folder):
+def decide_flags(folder):
     """A function (name of records, **flags) -> the flags that they decide."""
 
     def decide_flags(name, **options):
@@ -30,41 +30,43 @@ def decide(folder):
     return decide_flags
 
 
-def test_masked_records_state_both_lengths(decide):
-    options = decide("masked").config.pretraining
+def test_masked_records_state_both_lengths(decide_flags):
+    options = decide_flags("masked").config.pretraining
     assert options.max_seq_length == 32
     assert options.max_predictions_per_seq == 5
 
 
-def test_the_length_of_the_records_wins_over_that_of_the_weights(decide):
+def test_the_length_of_the_records_wins_over_that_of_the_weights(decide_flags):
     stated = {"max_seq_length": 64}
-    completed = decide("masked").decide_open(stated, "model.json")
+    completed = decide_flags("masked").decide_open(stated, "model.json")
     assert completed.config.pretraining.max_seq_length == 32
 
 
-def test_a_length_that_the_records_decide_is_not_in_the_command(decide):
+def test_a_length_that_the_records_decide_is_not_in_the_command(decide_flags):
     """model.json records what the user typed as the command."""
-    assert "max_seq_length" not in decide("masked").typed_values
+    assert "max_seq_length" not in decide_flags("masked").typed_values
 
 
 @pytest.mark.parametrize("name", ["max_seq_length", "max_predictions_per_seq"])
-def test_a_flag_that_contradicts_masked_records_is_refused(decide, name):
+def test_a_flag_that_contradicts_masked_records_is_refused(decide_flags, name):
     options = {name: 6}
     with pytest.raises(ValueError, match=rf"--{name}=6, but .*; set --{name}="):
-        decide("masked", **options)
+        decide_flags("masked", **options)
 
 
-def test_a_flag_that_contradicts_unmasked_records_is_refused(decide):
+def test_a_flag_that_contradicts_unmasked_records_is_refused(decide_flags):
     with pytest.raises(ValueError, match="--max_seq_length=6, but"):
-        decide("unmasked", max_seq_length=6)
+        decide_flags("unmasked", max_seq_length=6)
 
 
-def test_training_masks_as_many_wordpieces_as_the_flag_says(decide):
-    options = decide("unmasked", max_predictions_per_seq=6).config.pretraining
+def test_training_masks_as_many_wordpieces_as_the_flag_says(decide_flags):
+    options = decide_flags(
+        "unmasked", max_predictions_per_seq=6
+    ).config.pretraining
     assert options.max_predictions_per_seq == 6
 
 
-def test_records_to_evaluate_must_be_as_long(decide, folder, tmp_path):
+def test_records_to_evaluate_must_be_as_long(decide_flags, folder, tmp_path):
     pretraining_records.create_records(
         tmp_path,
         "short",
@@ -74,4 +76,4 @@ def test_records_to_evaluate_must_be_as_long(decide, folder, tmp_path):
     )
     says = "--max_seq_length=32, but the records of --eval_input_file"
     with pytest.raises(ValueError, match=says):
-        decide("masked", eval_input_file=str(tmp_path / "short-*"))
+        decide_flags("masked", eval_input_file=str(tmp_path / "short-*"))

@@ -24,7 +24,7 @@ from training.pretraining.records import (
 
 
 @pytest.fixture
-def write(tmp_path):
+def write_records(tmp_path):
     """A function (name, text) -> path of a file of records."""
 
     def write_file(name, text="records"):
@@ -93,59 +93,61 @@ def run_of(plan):
     )
 
 
-def test_the_steps_are_those_of_the_flags(write):
-    plan = plan_training(write("train"), num_train_steps=20, num_warmup_steps=4)
+def test_the_steps_are_those_of_the_flags(write_records):
+    plan = plan_training(
+        write_records("train"), num_train_steps=20, num_warmup_steps=4
+    )
     assert plan.num_steps == NumSteps(training=20, warmup=4)
 
 
-def test_a_command_that_does_not_train_has_no_steps(write):
-    train = write("train")
+def test_a_command_that_does_not_train_has_no_steps(write_records):
+    train = write_records("train")
     plan = create_plan(create_start(input_file=train, do_eval=True))
     assert plan.num_steps is None
 
 
-def test_a_command_that_does_not_train_keeps_the_settings(write):
-    train = write("train")
+def test_a_command_that_does_not_train_keeps_the_settings(write_records):
+    train = write_records("train")
     run = run_of(plan_training(train))
     start = create_start(run, input_file=train, do_eval=True)
     assert create_plan(start).training_settings == run.training_settings
 
 
-def test_the_loss_has_the_terms_that_the_flags_ask_for(write):
-    train = write("train")
+def test_the_loss_has_the_terms_that_the_flags_ask_for(write_records):
+    train = write_records("train")
     both = plan_training(train).loss.term_names
     alone = plan_training(train, next_sentence=False).loss.term_names
     assert {*both} - {*alone} == {"next_sentence_loss"}
 
 
-def test_the_model_is_a_pretrainer(write):
-    model = plan_training(write("train")).create_model(models.SMALL)
+def test_the_model_is_a_pretrainer(write_records):
+    model = plan_training(write_records("train")).create_model(models.SMALL)
     assert isinstance(model, modeling.BertPretrainer)
 
 
-def test_a_run_resumes_on_its_records(write):
-    train = write("train")
+def test_a_run_resumes_on_its_records(write_records):
+    train = write_records("train")
     plan = plan_training(train)
     resumed = plan_training(train, run_of(plan))
     assert resumed.training_settings == plan.training_settings
 
 
-def test_a_resume_on_other_records_is_refused(write):
-    run = run_of(plan_training(write("train")))
+def test_a_resume_on_other_records_is_refused(write_records):
+    run = run_of(plan_training(write_records("train")))
     says = "--input_file: the run in run began with other records than other"
     with pytest.raises(ValueError, match=says):
-        plan_training(write("other", "others"), run)
+        plan_training(write_records("other", "others"), run)
 
 
-def test_a_resume_with_another_dev_set_is_refused(write):
-    train = write("train")
-    run = run_of(plan_training(train, dev_set=write("dev")))
+def test_a_resume_with_another_dev_set_is_refused(write_records):
+    train = write_records("train")
+    run = run_of(plan_training(train, dev_set=write_records("dev")))
     with pytest.raises(ValueError, match="--eval_input_file: the run in run"):
-        plan_training(train, run, dev_set=write("other", "others"))
+        plan_training(train, run, dev_set=write_records("other", "others"))
 
 
-def test_scores_on_the_same_dev_set_may_be_compared(write):
-    dev = write("dev")
+def test_scores_on_the_same_dev_set_may_be_compared(write_records):
+    dev = write_records("dev")
     assert checksum_of(dev, train="more") == checksum_of(dev)
 
 
@@ -156,6 +158,11 @@ def test_scores_on_the_same_dev_set_may_be_compared(write):
         pytest.param("dev", {"max_eval_steps": 3}, id="fewer batches"),
     ],
 )
-def test_scores_on_another_dev_set_may_not_be_compared(write, dev_set, flags):
-    paths = {"dev": write("dev"), "other": write("other", "others")}
+def test_scores_on_another_dev_set_may_not_be_compared(
+    write_records, dev_set, flags
+):
+    paths = {
+        "dev": write_records("dev"),
+        "other": write_records("other", "others"),
+    }
     assert checksum_of(paths[dev_set], **flags) != checksum_of(paths["dev"])

@@ -89,7 +89,7 @@ def test_metrics_are_written_with_a_prefix(tmp_path):
     writer = history.EventWriter(tmp_path / "state")
     writer.write("eval/", 3, {"loss": 0.5, "f1": None})
     writer.write("eval/", 6, {"loss": 0.25, "f1": 0.75})
-    assert tensorboard_events.scalars(tmp_path) == {
+    assert tensorboard_events.read_scalars(tmp_path) == {
         "eval/loss": {3: 0.5, 6: 0.25},
         "eval/f1": {6: 0.75},
     }

@@ -18,7 +18,7 @@ from training.runs.run_plan import RunPlan
 
 
 @pytest.fixture
-def create(tmp_path):
+def create_run_trainer(tmp_path):
     """A function (folder, trains=True, **flags) -> Trainer of a run there.
 
     `model_class` is the class of its model.
@@ -62,17 +62,19 @@ def weights_of(trainer):
     }
 
 
-def test_a_new_model_has_the_random_weights_of_the_seed(create):
-    first = weights_of(create("a", seed=1))
-    np.testing.assert_equal(weights_of(create("b", seed=1)), first)
-    other = weights_of(create("c", seed=2))
+def test_a_new_model_has_the_random_weights_of_the_seed(create_run_trainer):
+    first = weights_of(create_run_trainer("a", seed=1))
+    np.testing.assert_equal(weights_of(create_run_trainer("b", seed=1)), first)
+    other = weights_of(create_run_trainer("c", seed=2))
     name = "bert/embeddings/word_embeddings"
     assert not np.array_equal(other[name], first[name])
 
 
 @pytest.mark.parametrize("num_blocks", [0, 1])
-def test_frozen_blocks_and_the_embeddings_are_not_trained(create, num_blocks):
-    model = create("run", freeze_layers=num_blocks).model
+def test_frozen_blocks_and_the_embeddings_are_not_trained(
+    create_run_trainer, num_blocks
+):
+    model = create_run_trainer("run", freeze_layers=num_blocks).model
     frozen = {
         "/".join(name.split("/")[:3])
         for name, variable in modeling.named_variables(model).items()
@@ -88,24 +90,28 @@ def test_frozen_blocks_and_the_embeddings_are_not_trained(create, num_blocks):
     assert frozen == expected
 
 
-def test_a_command_that_does_not_train_has_no_train_step(create):
-    assert create("run", trains=False).train_step is None
-    assert create("other").train_step is not None
+def test_a_command_that_does_not_train_has_no_train_step(create_run_trainer):
+    assert create_run_trainer("run", trains=False).train_step is None
+    assert create_run_trainer("other").train_step is not None
 
 
 class UnknownModel(modeling.BertClassifier):
     """A model of a class of which no signatures are defined."""
 
 
-def test_a_model_without_signatures_is_refused_before_the_training(create):
+def test_a_model_without_signatures_is_refused_before_the_training(
+    create_run_trainer,
+):
     with pytest.raises(ValueError, match="no signatures are defined for a Unk"):
-        create("run", model_class=UnknownModel, export_dir="export")
+        create_run_trainer("run", model_class=UnknownModel, export_dir="export")
 
 
-def test_a_listed_model_without_an_exporter_is_refused_too(create, monkeypatch):
+def test_a_listed_model_without_an_exporter_is_refused_too(
+    create_run_trainer, monkeypatch
+):
     monkeypatch.setitem(kinds.KIND_OF_CLASS, "UnknownModel", kinds.ModelKind())
     with pytest.raises(ValueError, match=r"heads/registry\.py"):
-        create("run", model_class=UnknownModel, export_dir="export")
+        create_run_trainer("run", model_class=UnknownModel, export_dir="export")
 
 
 class OwnEmbedder(modeling.BertEmbedder):
@@ -115,10 +121,17 @@ class OwnEmbedder(modeling.BertEmbedder):
         super().__init__(config, **options)
 
 
-def test_a_model_that_is_exported_as_its_encoder_may_train(create):
-    trainer = create("run", model_class=OwnEmbedder, export_dir="export")
+def test_a_model_that_is_exported_as_its_encoder_may_train(create_run_trainer):
+    trainer = create_run_trainer(
+        "run", model_class=OwnEmbedder, export_dir="export"
+    )
     assert trainer.train_step is not None
 
 
-def test_a_model_without_signatures_may_train_without_an_export(create):
-    assert create("run", model_class=UnknownModel).train_step is not None
+def test_a_model_without_signatures_may_train_without_an_export(
+    create_run_trainer,
+):
+    assert (
+        create_run_trainer("run", model_class=UnknownModel).train_step
+        is not None
+    )

@@ -10,7 +10,7 @@ from training.config.ner_config import NerConfig
 from training.tasks.ner_setup import create_task, decide_by_rows, open_sets
 
 
-def load(folder, **flags):
+def load_ner_task(folder, **flags):
     """Returns the task of a command on the sets of a folder."""
     config = create_config(
         NerConfig, output_dir="", data_dir=str(folder), **flags
@@ -19,7 +19,7 @@ def load(folder, **flags):
     return create_task(start, open_sets(start))
 
 
-def decide(path, **flags):
+def decide_by_file(path, **flags):
     """Returns the start before and after the rows of a file decided it."""
     config = create_config(
         NerConfig, output_dir="", data_file=str(path), do_train=True, **flags
@@ -42,21 +42,21 @@ def documents(tmp_path):
 
 
 def test_a_small_file_is_trained_on_for_more_epochs(documents):
-    start, decided = decide(documents)
+    start, decided = decide_by_file(documents)
     before = start.config.fine_tuning.num_train_epochs
     assert decided.config.fine_tuning.num_train_epochs > before
     assert decided.dev_set_rule.key == ("words",)
 
 
 def test_documents_as_context_keep_the_length_and_the_epochs(documents):
-    start, decided = decide(documents, document_context=True)
+    start, decided = decide_by_file(documents, document_context=True)
     assert decided.config == start.config
     assert decided.dev_set_rule.key == ("document",)
 
 
 def test_the_labels_are_those_of_the_train_set(tmp_path):
     task_files.write_entity_sets(tmp_path)
-    labels = load(tmp_path, do_train=True).labels
+    labels = load_ner_task(tmp_path, do_train=True).labels
     assert labels[0] == "O"
     assert "B-LOC" in labels
 
@@ -64,6 +64,6 @@ def test_the_labels_are_those_of_the_train_set(tmp_path):
 def test_every_set_of_the_command_is_read_before_it_trains(tmp_path):
     task_files.write_entity_sets(tmp_path)
     (tmp_path / "valid.txt").write_text("a O b\nc\n")
-    load(tmp_path, do_train=True)
+    load_ner_task(tmp_path, do_train=True)
     with pytest.raises(ValueError, match=r"valid\.txt"):
-        load(tmp_path, do_train=True, do_eval=True)
+        load_ner_task(tmp_path, do_train=True, do_eval=True)

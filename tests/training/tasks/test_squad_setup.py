@@ -27,7 +27,7 @@ def files(tmp_path):
     }
 
 
-def load(files, **actions):
+def load_squad_task(files, **actions):
     """Returns the task of a command with these files."""
     config = create_config(SquadConfig, output_dir="", **files, **actions)
     start = create_start(config, SMALL, load_tokenizer())
@@ -35,17 +35,17 @@ def load(files, **actions):
 
 
 def test_a_training_reads_only_the_questions_to_train_on(files):
-    task = load(files, do_train=True)
+    task = load_squad_task(files, do_train=True)
     (example,) = task.read_examples("train")
     assert example.qas_id == "train_file"
     assert task.sets.predict_file is None
 
 
 def test_a_prediction_needs_no_answers(files):
-    (example,) = load(files, do_predict=True).read_examples("dev")
+    (example,) = load_squad_task(files, do_predict=True).read_examples("dev")
     assert example.qas_id == "predict_file"
 
 
 def test_an_evaluation_needs_answers(files):
     with pytest.raises(ValueError, match=r"predict_file\.json"):
-        load(files, do_train=True, evaluate_each_epoch=True)
+        load_squad_task(files, do_train=True, evaluate_each_epoch=True)

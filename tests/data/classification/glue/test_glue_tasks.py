@@ -44,7 +44,7 @@ def read_rows(path, has_names):
 def test_every_row_of_glues_own_files_is_an_example(
     task, set_name, text_columns, label_column
 ):
-    path = golden.shared(f"data/glue/{task}/{set_name}.tsv")
+    path = golden.shared_path(f"data/glue/{task}/{set_name}.tsv")
     rows = read_rows(path, has_names=isinstance(text_columns[0], str))
     processor = create_processor(task.lower(), path.parent)
     examples = processor.sets.read(set_name)
@@ -66,7 +66,7 @@ def test_every_row_of_glues_own_files_is_an_example(
 def test_every_label_of_glues_own_files_is_one_of_the_tasks(
     task, set_name, label_column
 ):
-    path = golden.shared(f"data/glue/{task}/{set_name}.tsv")
+    path = golden.shared_path(f"data/glue/{task}/{set_name}.tsv")
     rows = read_rows(path, has_names=isinstance(label_column, str))
     processor = create_processor(task.lower(), path.parent)
     labels = [example.label for example in processor.sets.read(set_name)]
@@ -75,7 +75,7 @@ def test_every_label_of_glues_own_files_is_one_of_the_tasks(
 
 
 def test_every_score_of_sts_b_is_a_number():
-    path = golden.shared("data/glue/STS-B/train.tsv")
+    path = golden.shared_path("data/glue/STS-B/train.tsv")
     rows = read_rows(path, has_names=True)
     examples = create_processor("sts-b", path.parent).sets.read("train")
     scores = [example.label for example in examples]

@@ -6,7 +6,7 @@ from data.classification.user_tables.row_parsing import RowParser
 from data.tables.tables import TableRow
 
 
-def parse(
+def parse_row(
     row,
     *,
     labels=None,
@@ -29,7 +29,7 @@ def parse(
 
 
 def test_a_row_has_texts_and_a_label():
-    parsed = parse({"text": "a", "label": "x"})
+    parsed = parse_row({"text": "a", "label": "x"})
     assert (parsed.texts, parsed.label, parsed.lacks) == (["a"], "x", None)
     assert not parsed.is_respelled
 
@@ -43,23 +43,25 @@ def test_a_row_has_texts_and_a_label():
     ],
 )
 def test_a_row_may_lack_cells_only_in_a_test_set(row, lacks):
-    assert parse(row).lacks == lacks
-    assert parse(row, may_lack=True).lacks is None
+    assert parse_row(row).lacks == lacks
+    assert parse_row(row, may_lack=True).lacks is None
 
 
 def test_the_label_of_a_row_without_a_text_is_not_read():
     row = {"text": "", "label": "z"}
-    assert parse(row, labels=["x", "y"]).lacks == "text"
+    assert parse_row(row, labels=["x", "y"]).lacks == "text"
 
 
 def test_an_error_names_the_row_and_the_column():
     with pytest.raises(ValueError, match=r"line 2, column 'label': unknown"):
-        parse({"text": "a", "label": "z"}, labels=["x", "y"])
+        parse_row({"text": "a", "label": "z"}, labels=["x", "y"])
 
 
 def test_an_empty_cell_is_an_empty_list_of_labels_but_null_is_none():
-    assert parse({"text": "a", "label": ""}, mode="multilabel").label == []
-    assert parse({"text": "a", "label": None}, mode="multilabel").label is None
+    empty = parse_row({"text": "a", "label": ""}, mode="multilabel")
+    assert empty.label == []
+    null = parse_row({"text": "a", "label": None}, mode="multilabel")
+    assert null.label is None
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_an_empty_cell_is_an_empty_list_of_labels_but_null_is_none():
     [("boats", "boats", False), (" boats ", "boats", True), (1, "1", False)],
 )
 def test_blanks_around_a_label_are_another_spelling(cell, label, is_respelled):
-    parsed = parse({"text": "a", "label": cell})
+    parsed = parse_row({"text": "a", "label": cell})
     assert (parsed.label, parsed.is_respelled) == (label, is_respelled)
 
 
@@ -75,7 +77,7 @@ def parse_cells(cells, labels=None, mode="classification"):
     """Returns the label in the cells of a row."""
     columns = [f"column {index}" for index in range(len(cells))]
     row = {"text": "a", **dict(zip(columns, cells, strict=True))}
-    parsed = parse(
+    parsed = parse_row(
         row, labels=labels, may_lack=True, mode=mode, label_columns=columns
     )
     return parsed.label

@@ -286,6 +286,8 @@ def test_a_label_of_a_flag_may_have_another_spelling(tmp_path, spellings, mode):
 
 
 def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
+    # Only the first two are misspelled: a number, a short word and the case
+    # make another label.
     rare = ["biling", "bxlling", "refund 2", "cats", "Delivery"]
     labels = [*["billing", "delivery", "refund 1", "cars"] * 20, *rare]
     assert len(labels_of_train(tmp_path, table_of_labels(labels))) == 9
@@ -293,7 +295,6 @@ def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
         message for message in caplog.messages if "misspelled" in message
     ]
     assert "'biling' (1), like 'billing' (20), 'bxlling' (1), like" in line
-    # `find_similar_labels` names those that differ in case.
     assert line.count("like") == 2
 
 

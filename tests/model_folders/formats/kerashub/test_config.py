@@ -8,7 +8,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.reading import folder_reading
-from tests.support.weights.kerashub_presets import copy_recorded, edit
+from tests.support.weights.kerashub_presets import change_json, copy_recorded
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_preset_states_the_vocabulary(classifier):
 
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_a_preset_states_the_casing(classifier, lowercase):
-    edit(classifier / "tokenizer.json", lowercase=lowercase)
+    change_json(classifier / "tokenizer.json", lowercase=lowercase)
     assert folder_reading.read_preset(classifier).do_lower_case is lowercase
     tokenizer = FullTokenizer.from_preset(classifier)
     assert tokenizer.do_lower_case is lowercase
@@ -60,7 +60,7 @@ def test_a_preset_states_the_length_of_the_inputs(classifier):
 
 
 def test_another_length_of_the_inputs_is_the_limit(classifier):
-    edit(classifier / "preprocessor.json", sequence_length=7)
+    change_json(classifier / "preprocessor.json", sequence_length=7)
     preset = folder_reading.read_preset(classifier)
     assert preset.head_settings == {"max_seq_length": 7}
     assert preset.read_max_seq_length(kinds.CLASSIFIER, 48) == 7
@@ -68,7 +68,7 @@ def test_another_length_of_the_inputs_is_the_limit(classifier):
 
 def test_the_length_of_the_inputs_is_at_most_that_of_the_network(classifier):
     # KerasHub's default.
-    edit(classifier / "preprocessor.json", sequence_length=512)
+    change_json(classifier / "preprocessor.json", sequence_length=512)
     settings = folder_reading.read_preset(classifier).head_settings
     assert settings == {"max_seq_length": 48}
 
@@ -93,13 +93,13 @@ def test_a_preset_that_keeps_accents_is_warned_of(classifier, caplog):
     caplog.clear()
     # It is said once, so the second preset has another path.
     folder = classifier.rename(classifier.with_name("other"))
-    edit(folder / "tokenizer.json", strip_accents=True)
+    change_json(folder / "tokenizer.json", strip_accents=True)
     folder_reading.read_preset(folder)
     assert not caplog.text
 
 
 def test_an_embedder_states_how_it_pools(classifier):
-    edit(
+    change_json(
         classifier / "task.json",
         class_name="BertTextEmbedder",
         registered_name="keras_hub>BertTextEmbedder",

@@ -26,7 +26,7 @@ from tests.support.model_cases import assert_close
 from tests.support.models import SMALL
 from tests.support.weights.huggingface_files import (
     CONFIG,
-    POSITIONS,
+    NUM_POSITIONS,
     RECORDED,
     write_huggingface_files,
 )
@@ -44,7 +44,7 @@ def test_old_names_of_weights_are_read_and_new_ones_written(tmp_path):
         ): value
         for name, value in tensors.items()
     }
-    renamed["embeddings.position_ids"] = np.arange(POSITIONS)[None]
+    renamed["embeddings.position_ids"] = np.arange(NUM_POSITIONS)[None]
     write_huggingface_files(tmp_path, renamed)
     config = load_config(tmp_path)
     assert config.hidden_act == "gelu_erf"

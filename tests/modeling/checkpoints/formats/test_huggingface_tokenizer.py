@@ -8,14 +8,18 @@ from data.text import tokenization
 from model_folders.reading import folder_reading
 from modeling import BertConfig, BertModel, save_huggingface
 from tests.support.models import built
-from tests.support.weights.huggingface_files import CONFIG, POSITIONS, V
+from tests.support.weights.huggingface_files import (
+    CONFIG,
+    NUM_POSITIONS,
+    VOCAB_SIZE,
+)
 
 TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "un", "##able", "é"]
 
 
 def create_vocab(path, *more):
     tokens = [*TOKENS, *more]
-    tokens += [f"[unused{index}]" for index in range(V - len(tokens))]
+    tokens += [f"[unused{index}]" for index in range(VOCAB_SIZE - len(tokens))]
     path.write_text("".join(f"{token}\n" for token in tokens), "utf-8")
     return path
 
@@ -46,7 +50,7 @@ def test_a_tokenizer_goes_with_the_weights(
     config = json.loads((folder / "tokenizer_config.json").read_text())
     settings = {
         "do_lower_case": expected,
-        "model_max_length": POSITIONS,
+        "model_max_length": NUM_POSITIONS,
         "tokenizer_class": "BertTokenizer",
         "pad_token": "[PAD]",
     }
@@ -84,7 +88,7 @@ def test_transformers_counts_the_last_of_equal_lines_too(tmp_path, bert):
     assert theirs == ours.vocab
     config = json.loads((tmp_path / "new/config.json").read_text())
     assert config["pad_token_id"] == theirs["[PAD]"] == 11
-    assert config["vocab_size"] == V > len(lines)
+    assert config["vocab_size"] == VOCAB_SIZE > len(lines)
     tokenizers = pytest.importorskip("tokenizers")
     path = str(tmp_path / "new/tokenizer.json")
     theirs = tokenizers.Tokenizer.from_file(path)

@@ -7,9 +7,9 @@ import pytest
 import modeling
 from tests.support.weights.kerashub_presets import (
     QUERY,
+    change_json,
     copy_backbone,
     copy_recorded,
-    edit,
 )
 from tests.support.weights.odd_datasets import ODD_DATASETS
 
@@ -55,7 +55,7 @@ def backbone(tmp_path):
     ],
 )
 def test_an_entry_of_another_model_is_named(classifier, file, entries, says):
-    edit(classifier / file, **entries)
+    change_json(classifier / file, **entries)
     with pytest.raises(ValueError, match=f"^[^\n]*{says}[^\n]*$"):
         modeling.BertClassifier.from_preset(classifier)
 

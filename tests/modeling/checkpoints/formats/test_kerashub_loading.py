@@ -17,9 +17,9 @@ from tests.support.weights.kerashub_presets import (
     FEATURES,
     QUERY,
     RECORDED,
+    change_json,
     copy_backbone,
     copy_recorded,
-    edit,
 )
 from training.run_files import fingerprints
 
@@ -47,8 +47,10 @@ def backbone(tmp_path):
 @pytest.fixture
 def masked_lm(classifier):
     """A preset of a BertMaskedLM, and its head's values."""
-    edit(classifier / "task.json", class_name="BertMaskedLM")
-    edit(classifier / "task.json", registered_name="keras_hub>BertMaskedLM")
+    change_json(classifier / "task.json", class_name="BertMaskedLM")
+    change_json(
+        classifier / "task.json", registered_name="keras_hub>BertMaskedLM"
+    )
     random = np.random.default_rng(0)
     values = {
         name: random.normal(size=shape).astype("float32")

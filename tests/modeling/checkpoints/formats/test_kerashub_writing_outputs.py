@@ -15,8 +15,8 @@ from tests.support.model_cases import assert_close
 from tests.support.models import create_batch
 from tests.support.weights.kerashub_presets import (
     LABELS,
+    add_noise,
     create_perturbed,
-    perturb,
     write_preset,
     write_release,
 )
@@ -177,7 +177,7 @@ def create_backbone(theirs):
 @pytest.mark.slow
 def test_a_backbone_of_kerashub_computes_the_same_here(theirs, tmp_path):
     backbone = create_backbone(theirs)
-    perturb(backbone)
+    add_noise(backbone)
     backbone.save_to_preset(str(tmp_path))
     check_encoder(modeling.BertModel.from_preset(tmp_path), backbone)
 
@@ -185,7 +185,7 @@ def test_a_backbone_of_kerashub_computes_the_same_here(theirs, tmp_path):
 @pytest.mark.slow
 def test_a_text_classifier_of_kerashub_computes_the_same_here(theirs, tmp_path):
     classifier = theirs.BertTextClassifier(create_backbone(theirs), 3)
-    perturb(classifier)
+    add_noise(classifier)
     classifier.save_to_preset(str(tmp_path))
     model = modeling.BertClassifier.from_preset(tmp_path)
     assert_close(model(BATCH), classifier(THEIR_BATCH), tolerance=1e-5)
@@ -195,7 +195,7 @@ def test_a_text_classifier_of_kerashub_computes_the_same_here(theirs, tmp_path):
 def test_a_masked_lm_of_kerashub_computes_the_same_here(theirs, tmp_path):
     """KerasHub's head uses the exact gelu, and another epsilon."""
     masked_lm = theirs.BertMaskedLM(create_backbone(theirs))
-    perturb(masked_lm)
+    add_noise(masked_lm)
     masked_lm.save_to_preset(str(tmp_path))
     model = modeling.BertPretrainer.from_preset(tmp_path)
     check_encoder(model.bert, masked_lm.backbone)

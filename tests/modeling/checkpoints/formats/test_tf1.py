@@ -24,7 +24,7 @@ from tests.support.models import SMALL, built
 
 
 @pytest.mark.parametrize(
-    "index", golden.paths("models/*/bert_model.ckpt.index")
+    "index", golden.path_params("models/*/bert_model.ckpt.index")
 )
 def test_a_saved_checkpoint_has_the_same_bits(index, tmp_path):
     prefix = str(index).removesuffix(".index")

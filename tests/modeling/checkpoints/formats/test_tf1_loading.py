@@ -30,12 +30,12 @@ from tests.support.models import SMALL, built
 @pytest.fixture
 def source():
     """A whole checkpoint and its configuration."""
-    path = golden.paths("models/*/bert_model.ckpt.index")[-1].values[0]
+    path = golden.path_params("models/*/bert_model.ckpt.index")[-1].values[0]
     return str(path).removesuffix(".index"), load_config(path.parent)
 
 
 def test_a_checkpoint_of_another_implementation_is_loaded():
-    folder = golden.shared("data/checkpoints/keras_bert_test")
+    folder = golden.shared_path("data/checkpoints/keras_bert_test")
     path = str(folder / "bert_model.ckpt")
     model = BertPretrainer(load_config(folder))
     report = load_checkpoint(model, path)

@@ -150,7 +150,7 @@ def test_the_head_of_a_classifier_has_googles_names():
 @pytest.fixture(scope="module")
 def pretrained():
     """(names of the weights in a checkpoint of Google's code, its config)."""
-    index = golden.paths("models/*/bert_model.ckpt.index")[-1].values[0]
+    index = golden.path_params("models/*/bert_model.ckpt.index")[-1].values[0]
     names = {*list_weights(index.with_suffix(""))}
     return names, modeling.load_config(index.parent)
 
@@ -190,7 +190,7 @@ def test_the_heads_of_pretraining_have_googles_names(pretrained):
 
 def test_names_and_shapes_are_those_of_googles_release():
     """Of this release there is only the index, with names and shapes."""
-    folder = golden.shared("data/checkpoints/chinese_index")
+    folder = golden.shared_path("data/checkpoints/chinese_index")
     model = built(modeling.BertPretrainer(modeling.load_config(folder)))
     shapes = {
         google_name_of(weight): list(weight.shape) for weight in model.weights

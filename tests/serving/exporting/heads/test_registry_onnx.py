@@ -24,7 +24,7 @@ ROW = ["batch_size"]
 WORDS = ["batch_size", "sequence_length"]
 
 
-def create(kind, *sizes):
+def create_biased_model(kind, *sizes):
     """Returns a tiny model whose biases are not zero."""
     model = create_model(kind, *sizes)
     rng = np.random.default_rng(0)
@@ -34,7 +34,7 @@ def create(kind, *sizes):
     return model
 
 
-def run(model, *exported_output, batch=BATCH):
+def run_graph(model, *exported_output, batch=BATCH):
     """Returns {name: (its value, its declared shape)} of a model's graph."""
     graph = onnx_writer.create_graph(model, *exported_output)
     session = onnxruntime.InferenceSession(graph.SerializeToString())
@@ -73,8 +73,8 @@ def softmax(logits):
 
 
 def test_an_encoder_without_a_head_has_hugging_faces_names():
-    model = create(modeling.BertModel)
-    outputs = run(model)
+    model = create_biased_model(modeling.BertModel)
+    outputs = run_graph(model)
     width = model.config.hidden_size
     shapes = {name: shape for name, (_, shape) in outputs.items()}
     assert shapes == {
@@ -93,31 +93,31 @@ def test_an_encoder_without_a_head_has_hugging_faces_names():
 def test_a_classifier_has_logits_and_probabilities(
     exported_output, name, to_value
 ):
-    model = create(modeling.BertClassifier, 3)
+    model = create_biased_model(modeling.BertClassifier, 3)
     logits = model(BATCH, training=False)
     shape = [*ROW, 3]
     expected = {"logits": (logits, shape), name: (to_value(logits), shape)}
-    check_outputs(run(model, exported_output), expected)
+    check_outputs(run_graph(model, exported_output), expected)
 
 
 def test_windows_have_logits_alone():
-    model = create(modeling.BertClassifier, 3)
+    model = create_biased_model(modeling.BertClassifier, 3)
     expected = {"logits": (model(BATCH, training=False), [*ROW, 3])}
-    check_outputs(run(model, "logits"), expected)
+    check_outputs(run_graph(model, "logits"), expected)
 
 
 def test_a_regression_has_a_value_without_an_axis_of_labels():
-    model = create(modeling.BertClassifier, 1)
+    model = create_biased_model(modeling.BertClassifier, 1)
     logits = np.asarray(model(BATCH, training=False))
     expected = {"logits": (logits, [*ROW, 1]), "values": (logits[:, 0], ROW)}
-    check_outputs(run(model, "regression"), expected)
+    check_outputs(run_graph(model, "regression"), expected)
 
 
 def test_a_token_classifier_has_probabilities_of_each_position():
-    model = create(modeling.BertTokenClassifier, 5)
+    model = create_biased_model(modeling.BertTokenClassifier, 5)
     logits = np.asarray(model(BATCH, training=False))
     is_real = BATCH["input_mask"] > 0
-    value, shape = run(model)["probabilities"]
+    value, shape = run_graph(model)["probabilities"]
     assert shape == [*WORDS, 5]
     np.testing.assert_allclose(
         value[is_real], softmax(logits)[is_real], rtol=1e-4, atol=1e-4
@@ -125,9 +125,9 @@ def test_a_token_classifier_has_probabilities_of_each_position():
 
 
 def test_a_span_labeler_has_the_logits_of_both_ends():
-    model = create(modeling.BertSpanLabeler)
+    model = create_biased_model(modeling.BertSpanLabeler)
     logits = model(BATCH, training=False)
-    outputs = run(model)
+    outputs = run_graph(model)
     assert [*outputs] == ["start_logits", "end_logits"]
     is_real = BATCH["input_mask"] > 0
     for name, (value, shape) in outputs.items():
@@ -141,21 +141,21 @@ def test_a_span_labeler_has_the_logits_of_both_ends():
 
 
 def test_the_choices_of_a_row_share_its_probabilities():
-    model = create(modeling.BertMultipleChoice)
+    model = create_biased_model(modeling.BertMultipleChoice)
     logits = model(CHOICES, training=False)
     shape = [*ROW, "num_choices"]
     expected = {
         "logits": (logits, shape),
         "probabilities": (softmax(logits), shape),
     }
-    check_outputs(run(model, batch=CHOICES), expected)
+    check_outputs(run_graph(model, batch=CHOICES), expected)
 
 
 def test_a_pretrainer_predicts_words_at_every_position():
-    model = create(modeling.BertPretrainer)
+    model = create_biased_model(modeling.BertPretrainer)
     positions = np.tile(np.arange(LENGTH, dtype=np.int32), (3, 1))
     logits = model({**BATCH, "masked_lm_positions": positions})
-    outputs = run(model)
+    outputs = run_graph(model)
     assert [*outputs] == [
         "logits",
         "masked_lm_probabilities",

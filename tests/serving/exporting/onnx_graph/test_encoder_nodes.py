@@ -30,7 +30,7 @@ def model(request):
     return create_model(modeling.BertModel, **NETWORKS[request.param])
 
 
-def run(model, batch):
+def run_graph(model, batch):
     """Returns {name: output} of the model's graph."""
     graph = onnx_writer.create_graph(model).SerializeToString()
     session = onnxruntime.InferenceSession(graph)
@@ -51,7 +51,7 @@ def create_features(model, lengths):
 
 def test_the_vectors_of_words_are_those_of_the_network(model):
     batch = create_features(model, [LENGTH, 7, 12])
-    vectors = run(model, batch)["last_hidden_state"]
+    vectors = run_graph(model, batch)["last_hidden_state"]
     expected = model(batch, training=False)["sequence_output"]
     is_real = np.asarray(batch["input_mask"]) > 0
     np.testing.assert_allclose(
@@ -63,13 +63,13 @@ def test_the_pooled_vectors_are_those_of_the_network(model):
     batch = create_features(model, [LENGTH, 7, 12])
     expected = model(batch, training=False)["pooled_output"]
     np.testing.assert_allclose(
-        run(model, batch)["pooler_output"], expected, 1e-4, 1e-4
+        run_graph(model, batch)["pooler_output"], expected, 1e-4, 1e-4
     )
 
 
 def test_an_input_beyond_the_positions_fails():
     """Some runtimes would read zeros there."""
     model = create_model(modeling.BertModel)
-    run(model, create_features(model, [POSITIONS]))
+    run_graph(model, create_features(model, [POSITIONS]))
     with pytest.raises(Exception, match="ONNXRuntimeError"):
-        run(model, create_features(model, [POSITIONS + 1]))
+        run_graph(model, create_features(model, [POSITIONS + 1]))

@@ -10,7 +10,7 @@ import modeling
 import serving
 from serving import engines
 from tests.support.models import create_batch
-from tests.support.serving.engines import saturates
+from tests.support.serving.engines import sums_int8_in_16_bits
 from tests.support.serving.exports import (
     HEADS,
     LENGTH,
@@ -93,7 +93,7 @@ def test_the_reference_of_onnx_computes_an_export_of_a_fixed_length(tmp_path):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_reference_of_onnx_computes_an_export_in_int8(name, tmp_path):
-    if saturates():
+    if sums_int8_in_16_bits():
         pytest.skip("the products of ONNX Runtime saturate on this CPU")
     compare_outputs(
         export_network(tmp_path / "model", name, quantize="int8"), name

@@ -112,7 +112,7 @@ def test_memory_grows_with_the_bytes(long_exports, name, signature, shape):
         sizes = [1_000_000, 2_000_000, 4_000_000]
     for size in sizes:
         # Each in a process of its own: what an earlier one freed hides some.
-        result += graph_memory.measure(path, signature, size, [shape])
+        result += graph_memory.measure_shapes(path, signature, size, [shape])
     growth = np.diff([line["memory"] for line in result]) / np.diff(
         [line["bytes"] for line in result]
     )

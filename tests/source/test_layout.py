@@ -6,6 +6,8 @@ import itertools
 import re
 import tomllib
 
+import pytest
+
 from terminal import logs
 from tests.support.paths import ROOT
 from tests.support.source_files import (
@@ -35,6 +37,42 @@ def test_every_list_of_the_packages_names_all_of_them():
     on_disk = {path.parent.name for path in ROOT.glob("*/__init__.py")}
     for name, packages in lists.items():
         assert packages == on_disk, name
+
+
+# A module or a package, where the docstring of a package lists them.
+LISTED_IN_DOCSTRING = re.compile(r"^    (\w+(?:\.py|/)): ", re.M)
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        str(path.parent.relative_to(ROOT))
+        for folder in (*PACKAGES, "tools")
+        for path in sources(folder)
+        if path.name == "__init__.py"
+    ],
+)
+def test_a_package_lists_its_modules_and_packages(package):
+    """Whoever adds, moves or removes a file changes the list beside it."""
+    folder = ROOT / package
+    code = parse_source(folder / "__init__.py").tree
+    listed = LISTED_IN_DOCSTRING.findall(ast.get_docstring(code))
+    modules = [path.name for path in folder.glob("*.py")]
+    # A folder that Git emptied still contains __pycache__.
+    folders = {f"{path.parent.name}/" for path in folder.glob("[a-z]*/*.*")}
+    modules.remove("__init__.py")
+    assert sorted(listed) == sorted([*modules, *folders])
+
+
+def test_the_page_of_the_helpers_of_tests_lists_each_once():
+    folder = ROOT / "tests/support"
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- `([\w/]+\.py)`: ", page, re.M)
+    files = [str(path.relative_to(folder)) for path in sources("tests/support")]
+    assert sorted(listed) == sorted(files)
+    compared = re.findall(r"\| `([\w/]+\.py)` \|", page)
+    assert compared
+    assert {*compared} < {*listed}
 
 
 def command_files():

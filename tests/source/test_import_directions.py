@@ -1,7 +1,7 @@
 """Which package, folder and module may import which, read from the source.
 
-tests/test_task_imports.py checks that the shared code of training/ imports no
-task, and tests/test_style.py where imports stand.
+test_task_imports.py checks that the shared code of training/ imports no task,
+and test_style.py where imports stand.
 """
 
 import ast
@@ -166,6 +166,11 @@ assert not logging.root.handlers
 """
     done = fresh_process.run("-c", code).check()
     assert done.stdout + done.stderr == ""
+
+
+def test_importing_modeling_loads_no_keras():
+    code = "import modeling, sys; assert 'keras' not in sys.modules"
+    fresh_process.run("-c", code).check()
 
 
 def test_a_tokenizer_needs_no_reader_of_folders():

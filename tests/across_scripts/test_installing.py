@@ -10,6 +10,7 @@ import tomllib
 
 import pytest
 
+import modeling
 from imports import installation
 from tests.support.paths import ROOT
 from tests.support.script_runner import SCRIPTS
@@ -33,7 +34,7 @@ def test_every_script_is_installed_and_is_a_command():
 
 
 def test_every_folder_of_a_package_is_installed():
-    """tests/test_layout.py compares the names of the packages themselves."""
+    """tests/source/test_layout.py compares the names of the packages."""
     for package in ROOT.glob("*/__init__.py"):
         for source in package.parent.rglob("*.py"):
             assert (source.parent / "__init__.py").is_file(), source
@@ -273,6 +274,7 @@ def test_the_distribution_has_one_name():
 
 def test_the_version_is_the_same_everywhere():
     version = (ROOT / "VERSION").read_text().strip()
+    assert modeling.__version__ == version
     assert SETUPTOOLS["dynamic"]["version"] == {"file": "VERSION"}
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
     changes = (ROOT / "docs/changelog.md").read_text(encoding="utf-8")

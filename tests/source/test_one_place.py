@@ -1,21 +1,56 @@
-"""Private names of TensorFlow, Keras and uvicorn, each used in one module.
+"""What only one module may name, read from the source.
 
-They have no promise of stability, so an upgrade may remove or change them.
+Private names of TensorFlow, Keras and uvicorn have no promise of stability, so
+an upgrade may remove or change them. Each is used in one module. So are the
+names of the classes of models. That one place reads JSON, and that one package
+defines flags, ruff checks (TID251 in pyproject.toml).
 """
 
 import ast
 import re
 
+from model_folders import kinds
+from model_folders.formats.huggingface.config import CLASS_OF_ARCHITECTURE
 from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
     check_none,
     parse_source,
+    parsed_sources,
     sources,
 )
 
+FOLDERS = (*PACKAGES, "tools")
+# The classes of this project, of transformers and of KerasHub.
+FILES_WITH_CLASSES_OF_MODELS = {
+    ROOT / "model_folders/kinds.py",
+    ROOT / "model_folders/formats/huggingface/config.py",
+    ROOT / "model_folders/formats/kerashub/config.py",
+    # The modules of the classes, which are imported late.
+    ROOT / "model_folders/saved_classes.py",
+    ROOT / "modeling/__init__.py",
+}
+CLASSES_OF_MODELS = {
+    *kinds.KIND_OF_CLASS,
+    *CLASS_OF_ARCHITECTURE,
+}
+
+
+def test_only_tables_name_the_classes_of_models():
+    """Other modules look up what depends on the kind of a model."""
+    wrong = [
+        source.place(node)
+        for source in parsed_sources(*FOLDERS)
+        if source.path not in FILES_WITH_CLASSES_OF_MODELS
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Constant) and node.value in CLASSES_OF_MODELS
+    ]
+    check_none(wrong, "Look the class up in model_folders/kinds.py:")
+
+
 _FORMATS = "model_folders/formats"
-MODULES = {
+# {private name of TensorFlow or Keras: the module that uses it}
+MODULE_OF_PRIVATE_NAME = {
     "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
     "_compile_metrics": "modeling/keras_fit.py",
     "_flatten_layers": "modeling/layers.py",
@@ -26,7 +61,7 @@ MODULES = {
     "trackable_object_graph_pb2": f"{_FORMATS}/object_based/weights.py",
 }
 # Names that uvicorn does not document. All are in one module.
-OF_UVICORN = {
+UVICORN_NAMES = {
     "H11Protocol",
     "cycle",
     "force_exit",
@@ -42,9 +77,16 @@ OF_UVICORN = {
 }
 UVICORN_MODULE = "serving/http/uvicorn_server.py"
 # Private names of the standard library, and public ones that look private.
-OTHERS = {"_actions", "_asdict", "_exit", "_fields", "_make", "_replace"}
-PRIVATE = re.compile(
-    rf"\b(?:{'|'.join(MODULES)}"
+ALLOWED_PRIVATE_NAMES = {
+    "_actions",
+    "_asdict",
+    "_exit",
+    "_fields",
+    "_make",
+    "_replace",
+}
+PRIVATE_NAME = re.compile(
+    rf"\b(?:{'|'.join(MODULE_OF_PRIVATE_NAME)}"
     r"|(?:tensorflow\.python|keras\.src)[\w.]*?\.(\w+) import)\b"
 )
 
@@ -52,13 +94,13 @@ PRIVATE = re.compile(
 def test_each_private_name_has_one_module():
     uses = {
         (match[1] or match[0], str(path.relative_to(ROOT)))
-        for package in (*PACKAGES, "tools")
+        for package in FOLDERS
         for path in sources(package)
-        for match in PRIVATE.finditer(path.read_text())
+        for match in PRIVATE_NAME.finditer(path.read_text())
     }
     check_none(
-        sorted(uses ^ {*MODULES.items()}),
-        "A private name is used in the one module that MODULES states:",
+        sorted(uses ^ {*MODULE_OF_PRIVATE_NAME.items()}),
+        "Use a private name only in its module of MODULE_OF_PRIVATE_NAME:",
     )
 
 
@@ -85,15 +127,15 @@ def private_names(path):
 def test_each_private_name_that_is_not_ours_is_listed():
     names = {
         name_and_role
-        for package in (*PACKAGES, "tools")
+        for package in FOLDERS
         for path in sources(package)
         for name_and_role in private_names(path)
     }
     ours = {name for name, is_defined in names if is_defined}
     used = {name for name, _ in names}
     check_none(
-        sorted(used - ours - OTHERS - {*MODULES}),
-        "State in MODULES which module uses a private name of others:",
+        sorted(used - ours - ALLOWED_PRIVATE_NAMES - {*MODULE_OF_PRIVATE_NAME}),
+        "State the module of each in MODULE_OF_PRIVATE_NAME:",
     )
 
 
@@ -112,9 +154,9 @@ def test_one_module_uses_the_undocumented_names_of_uvicorn():
         (name, str(path.relative_to(ROOT)))
         for path in sources("serving")
         for name in attributes_and_functions(path)
-        if name in OF_UVICORN
+        if name in UVICORN_NAMES
     }
-    expected = {(name, UVICORN_MODULE) for name in OF_UVICORN}
+    expected = {(name, UVICORN_MODULE) for name in UVICORN_NAMES}
     check_none(
         sorted(used ^ expected),
         f"Use uvicorn's undocumented names in {UVICORN_MODULE} alone:",

@@ -8,19 +8,20 @@ of some, whose result is not simply a tensor.
 import ast
 import importlib
 import inspect
-from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.support.paths import ROOT
+
 EMPTY = inspect.Parameter.empty
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 VAR_POSITIONAL = inspect.Parameter.VAR_POSITIONAL
 STARRED = (VAR_POSITIONAL, VAR_KEYWORD)
-STUBS = Path(__file__).parents[1] / "stubs"
+STUBS = ROOT / "stubs"
 FILES = sorted(STUBS.rglob("*.pyi"))
 
 
