@@ -18,7 +18,7 @@ from tests.support.output_files import read_json_lines, read_results
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import split_flags
 from tests.support.tasks.task_runs import (
-    find_evaluated_steps,
+    list_evaluated_steps,
     read_length,
     run_commands,
 )
@@ -141,7 +141,7 @@ def test_predicted_entities_of_the_dev_set_have_the_score_of_the_run(entities):
 def test_the_dev_set_is_evaluated_after_each_epoch(entities):
     # 63 sentences in batches of 4, and the last step of 7 epochs.
     steps = [*range(15, 106, 15), 110]
-    assert find_evaluated_steps(entities.folder / "run") == steps
+    assert list_evaluated_steps(entities.folder / "run") == steps
 
 
 @for_each_format_of_entities
