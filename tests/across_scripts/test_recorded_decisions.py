@@ -15,7 +15,7 @@ from tests.support.output_files import read_results
 from tests.support.tables.csv_files import read_csv, write_csv
 from tests.support.tasks.table_commands import (
     Commands,
-    find_doubt_warnings,
+    list_doubt_warnings,
     read_recorded_split,
     read_topics,
     write_table,
@@ -107,7 +107,7 @@ def test_an_evaluation_scores_the_runs_own_dev_set(commands, folder, flags):
     before = read_results(folder / "run")
     predictions = (folder / "run/dev_predictions.csv").read_bytes()
     done = commands.evaluate(**flags).check()
-    assert not find_doubt_warnings(done)
+    assert not list_doubt_warnings(done)
     assert ONLY_SHOWN not in done.stderr
     assert read_results(folder / "run") == before
     assert (folder / "run/dev_predictions.csv").read_bytes() == predictions
@@ -118,14 +118,14 @@ def test_an_evaluation_scores_the_runs_own_dev_set(commands, folder, flags):
 )
 def test_a_dev_set_larger_than_that_of_the_run_is_warned_of(commands, fraction):
     done = commands.evaluate(dev_fraction=fraction).check()
-    (warning,) = find_doubt_warnings(done)
+    (warning,) = list_doubt_warnings(done)
     for text in (f"={fraction:g}.", "--output_dir=run", "=0.3,"):
         assert text in warning
 
 
 def test_a_dev_set_smaller_than_that_of_the_run_is_not_warned_of(commands):
     done = commands.evaluate(dev_fraction=0.2).check()
-    assert not find_doubt_warnings(done)
+    assert not list_doubt_warnings(done)
 
 
 @pytest.mark.parametrize("fraction", [0.5, 0.2])
@@ -168,7 +168,7 @@ def test_scores_of_another_table_are_shown_and_change_no_file(
     write_table(folder / "other.csv", change(rows, new_rows))
     before = read_result_files(folder / "run")
     done = commands.evaluate(data_file="other.csv").check()
-    assert not find_doubt_warnings(done)
+    assert not list_doubt_warnings(done)
     assert ONLY_SHOWN in done.stderr
     assert read_result_files(folder / "run") == before
 
@@ -182,7 +182,7 @@ def test_the_dev_set_of_another_table_has_no_row_that_was_trained_on(
     done = commands.evaluate(
         "scored", init_checkpoint="run", data_file="other.csv"
     ).check()
-    assert not find_doubt_warnings(done)
+    assert not list_doubt_warnings(done)
     assert ONLY_SHOWN not in done.stderr
     # Each row of it was one before, or is new.
     trained_texts = {text.upper() for text, _ in rows}
@@ -205,7 +205,7 @@ def other_rule(folder):
 def test_a_run_of_another_rule_is_scored_and_left_as_it_is(commands, folder):
     before = read_result_files(folder / "run")
     done = commands.evaluate().check()
-    (warning,) = find_doubt_warnings(done)
+    (warning,) = list_doubt_warnings(done)
     assert "--output_dir=run chose its dev set in another way" in warning
     assert "eval_accuracy" in done.stderr
     assert read_result_files(folder / "run") == before
@@ -217,7 +217,7 @@ def test_a_start_from_a_run_of_another_split_rule_is_warned_of(
     commands, folder
 ):
     done = commands.train("changed", init_checkpoint="run")
-    assert "--init_checkpoint=run chose its" in find_doubt_warnings(done)[0]
+    assert "--init_checkpoint=run chose its" in list_doubt_warnings(done)[0]
     assert read_recorded_split(folder / "changed")["clean_fraction"] == 0
 
 
@@ -267,7 +267,7 @@ def of_titles(tmp_path, model_flags, rows):
 def test_a_split_by_another_text_column_is_warned_of(of_titles, model):
     before = read_result_files(of_titles.folder / "run")
     done = of_titles.evaluate(**model, text_column="text").check()
-    (warning,) = find_doubt_warnings(done)
+    (warning,) = list_doubt_warnings(done)
     assert "by 'title'" in warning
     assert "by 'text'" in warning
     assert read_result_files(of_titles.folder / "run") == before

@@ -5,7 +5,7 @@ import pytest
 from tests.support import script_runner
 from tests.support.tasks.table_commands import (
     Commands,
-    find_doubt_warnings,
+    list_doubt_warnings,
     read_recorded_split,
     read_topics,
     write_table,
@@ -54,26 +54,26 @@ def after_chain(chain, tmp_path):
 
 def test_a_start_from_a_run_that_held_out_less_is_warned_of(chain):
     commands, done = chain
-    (warning,) = find_doubt_warnings(done["b"])
+    (warning,) = list_doubt_warnings(done["b"])
     assert "--init_checkpoint=a was trained with --dev_fraction=0.2" in warning
     assert read_recorded_split(commands.folder / "b")["clean_fraction"] == 0.2
 
 
 def test_rows_that_any_run_of_a_chain_trained_on_are_warned_of(chain):
     commands, done = chain
-    (warning,) = find_doubt_warnings(done["c"])
+    (warning,) = list_doubt_warnings(done["c"])
     assert "a start of --init_checkpoint=b" in warning
     assert read_recorded_split(commands.folder / "c")["dev_fraction"] == 0.5
 
 
 def test_a_later_command_repeats_the_warning_of_its_run(after_chain):
     done = after_chain.evaluate("c").check()
-    assert len(find_doubt_warnings(done)) == 1
+    assert len(list_doubt_warnings(done)) == 1
 
 
 def test_rows_that_each_run_of_a_chain_held_out_are_not_warned_of(after_chain):
     done = after_chain.train("d", init_checkpoint="c", dev_fraction=0.2)
-    assert not find_doubt_warnings(done)
+    assert not list_doubt_warnings(done)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_table_after_a_table_and_a_users_own_sets_is_warned_of(
     done = after_own_sets.evaluate(
         "f", init_checkpoint="e", dev_fraction=0.2
     ).check()
-    (warning,) = find_doubt_warnings(done)
+    (warning,) = list_doubt_warnings(done)
     assert "--init_checkpoint=e chose its dev set in another way" in warning
 
 
@@ -125,5 +125,5 @@ def test_a_table_after_a_users_own_sets_is_warned_of(
     write_sets(tmp_path / "own", rows[:60])
     commands.train_on_sets("of_sets", data_dir="own")
     done = commands.train("then", init_checkpoint="of_sets")
-    assert len(find_doubt_warnings(done)) == 1
+    assert len(list_doubt_warnings(done)) == 1
     assert read_recorded_split(tmp_path / "then")["clean_fraction"] == 0

@@ -16,7 +16,7 @@ from tests.support.paths import SAMPLES
 from tests.support.script_runner import FinishedRun, check_refusals, split_flags
 from tests.support.tables.csv_files import read_csv, write_csv
 from tests.support.tasks.task_runs import (
-    find_evaluated_steps,
+    list_evaluated_steps,
     read_length,
     run_commands,
 )
@@ -185,7 +185,7 @@ def test_the_report_numbers_rows_as_a_spreadsheet_does(finished_run, rows):
 
 def test_the_dev_set_is_evaluated_after_each_epoch(finished_run):
     # 65 rows, in 4 steps for each of the two epochs.
-    assert find_evaluated_steps(finished_run.folder / "run") == [4, 8]
+    assert list_evaluated_steps(finished_run.folder / "run") == [4, 8]
 
 
 def test_the_length_of_a_run_fits_its_short_rows(finished_run):

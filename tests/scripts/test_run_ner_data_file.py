@@ -18,7 +18,7 @@ from tests.support.output_files import read_json_lines, read_results
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import split_flags
 from tests.support.tasks.task_runs import (
-    find_evaluated_steps,
+    list_evaluated_steps,
     read_length,
     run_commands,
 )
@@ -141,7 +141,7 @@ def test_predicted_entities_of_the_dev_set_have_the_score_of_the_run(entities):
 def test_the_dev_set_is_evaluated_after_each_epoch(entities):
     # 63 sentences in batches of 4, and the last step of 7 epochs.
     steps = [*range(15, 106, 15), 110]
-    assert find_evaluated_steps(entities.folder / "run") == steps
+    assert list_evaluated_steps(entities.folder / "run") == steps
 
 
 @for_each_format_of_entities
@@ -157,23 +157,57 @@ def test_the_same_command_finds_a_run_of_entities_that_has_ended(entities):
     assert read_results(entities.folder / "run") == results
 
 
-@pytest.mark.parametrize("entities", ["jsonl"], indirect=True)
-def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
-    """The same model answers the same for a test set, and in its export."""
-    folder = entities.folder
-    shutil.copy(entities.path, folder / "test.jsonl")
+@pytest.fixture(scope="module")
+def predictions_of_test_set(entities):
+    """File of the predictions for a test set of the same rows."""
+    shutil.copy(entities.path, entities.folder / "test.jsonl")
     flags = "--init_checkpoint=run --data_dir=. --output_dir=again --do_predict"
-    done = script_runner.run("run_ner.py", folder, **split_flags(flags))
+    done = script_runner.run(
+        "run_ner.py", entities.folder, **split_flags(flags)
+    )
     assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
-    path = folder / "again/predictions.jsonl"
-    tags = [
-        example.tags for example in span_files.read_annotated_texts(path, "dev")
+    return entities.folder / "again/predictions.jsonl"
+
+
+for_json_lines = pytest.mark.parametrize("entities", ["jsonl"], indirect=True)
+
+
+@for_json_lines
+def test_the_export_finds_the_entities_of_the_run(entities):
+    entries = read_dev_predictions(entities)
+    bert = serving.load(entities.folder / "run_model")
+    answers = bert.tag([entry["text"] for entry in entries])
+    assert [answer["label"] for answer in answers] == [
+        entry["predicted_entities"] for entry in entries
     ]
-    lines = read_json_lines(path)
-    assert tags == [line["labels"] for line in lines]
-    assert [line["id"] for line in lines] == [*range(len(entities.rows))]
-    tagged = {line["text"]: line["entities"] for line in lines}
-    for entry in read_json_lines(folder / "run/dev_predictions.jsonl"):
-        assert tagged[entry["text"]] == entry["predicted_entities"]
-    answers = serving.load(folder / "run_model").tag([*tagged])
-    assert [one["label"] for one in answers] == [*tagged.values()]
+
+
+@for_json_lines
+def test_entities_of_a_test_set_are_those_of_the_dev_set(
+    entities, predictions_of_test_set
+):
+    """The same model answers the same."""
+    predicted = {
+        line["text"]: line["entities"]
+        for line in read_json_lines(predictions_of_test_set)
+    }
+    for entry in read_dev_predictions(entities):
+        assert predicted[entry["text"]] == entry["predicted_entities"]
+
+
+@for_json_lines
+def test_predictions_of_a_test_set_have_a_line_for_each_row(
+    entities, predictions_of_test_set
+):
+    ids = [line["id"] for line in read_json_lines(predictions_of_test_set)]
+    assert ids == [*range(len(entities.rows))]
+
+
+@for_json_lines
+def test_predictions_of_a_test_set_can_be_read_as_a_set(
+    predictions_of_test_set,
+):
+    examples = span_files.read_annotated_texts(predictions_of_test_set, "dev")
+    assert [example.tags for example in examples] == [
+        line["labels"] for line in read_json_lines(predictions_of_test_set)
+    ]

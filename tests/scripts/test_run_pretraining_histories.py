@@ -7,7 +7,7 @@ import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import pretraining_records, script_runner, tensorboard_events
-from tests.support.script_runner import split_flags
+from tests.support.script_runner import FinishedRun, split_flags
 from tests.support.tasks.task_runs import check_resume
 from training.run_files import history_lines
 
@@ -94,42 +94,63 @@ def test_a_killed_run_has_the_same_history_and_weights(undisturbed, flags):
     check_resume("run_pretraining.py", flags, is_beyond_a_checkpoint)
 
 
+@pytest.fixture(scope="module")
+def other_records(tmp_path_factory):
+    """A file of other records than those of the runs."""
+    folder = tmp_path_factory.mktemp("other_records")
+    pretraining_records.create_records(folder, folder / "other", random_seed=7)
+    return folder / "other"
+
+
 def test_other_records_are_evaluated_without_a_line(
-    undisturbed, flags, tmp_path
+    undisturbed, flags, other_records, tmp_path
 ):
     folder = shutil.copytree(undisturbed, tmp_path / "run")
     before = (folder / history_lines.HISTORY_FILE).read_bytes()
-    pretraining_records.create_records(
-        tmp_path, tmp_path / "other", random_seed=7
-    )
-    more = {"do_train": False, "eval_input_file": tmp_path / "other"}
+    more = {"do_train": False, "eval_input_file": other_records}
     pretrain(folder, **flags | more).check()
     assert (folder / history_lines.HISTORY_FILE).read_bytes() == before
-    # Nor does a training on other records resume.
-    more = {"input_file": tmp_path / "other", "num_train_steps": 9}
+
+
+def test_no_training_resumes_on_other_records(
+    undisturbed, flags, other_records, tmp_path
+):
+    folder = shutil.copytree(undisturbed, tmp_path / "run")
+    more = {"input_file": other_records, "num_train_steps": 9}
     assert "input_file" in pretrain(folder, **flags | more).error
 
 
-def test_training_ends_when_its_time_is_over(flags, tmp_path):
-    folder = tmp_path / "timed"
-    path = folder / history_lines.HISTORY_FILE
-    short = flags | {
+@pytest.fixture(scope="module")
+def short_run(flags, tmp_path_factory):
+    """A run whose time is over after its first step."""
+    folder = tmp_path_factory.mktemp("short") / "run"
+    more = {
         "do_eval": False,
         "eval_input_file": None,
         "max_hours": 1e-9,
         "keep_optimizer": False,
     }
-    done = pretrain(folder, **short).check()
-    assert "Reached --max_hours after step 1." in done.stderr
-    assert list_checkpoint_steps(folder) == [1]
-    # As if that step had taken two hours more.
+    done = pretrain(folder, **flags | more).check()
+    return FinishedRun(folder, flags | more, done)
+
+
+def test_training_ends_when_its_time_is_over(short_run):
+    assert "Reached --max_hours after step 1." in short_run.done.stderr
+    assert list_checkpoint_steps(short_run.folder) == [1]
+
+
+def test_with_more_time_a_run_resumes_and_counts_on_from_its_hours(
+    short_run, tmp_path
+):
+    folder = shutil.copytree(short_run.folder, tmp_path / "run")
+    path = folder / history_lines.HISTORY_FILE
+    # As if the first step had taken two hours more.
     before = [
         entry | {"hours": entry["hours"] + 2}
         for entry in history_lines.read_history(path)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in before))
-    # With more time the run resumes, and counts on from those hours.
-    pretrain(folder, **short | {"max_hours": 4}).check()
+    pretrain(folder, **short_run.flags | {"max_hours": 4}).check()
     lines = history_lines.read_history(path)
     steps = [line["step"] for line in lines if line["kind"] == "train"]
     assert steps == list(range(1, 9))

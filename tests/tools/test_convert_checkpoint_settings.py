@@ -150,21 +150,36 @@ def test_a_copy_in_googles_format_keeps_the_pooling_of_sentences(tmp_path):
         assert json.loads((tmp_path / "back" / name).read_text()) == values
 
 
-def test_a_network_that_transformers_lacks_is_kept_or_refused(
-    pretrained, tmp_path
-):
+@pytest.fixture
+def left_to_right_run(pretrained, tmp_path):
+    """Folder of a run with a network that transformers lacks."""
     run = shutil.copytree(pretrained.folder / "run", tmp_path / "run")
     description = read_json(run / "model.json")
     description["origin"]["settings"]["left_to_right"] = True
     (run / "model.json").write_text(json.dumps(description))
-    vocab_file = SAMPLES / "vocab.txt"
-    options = {"vocab_file": str(vocab_file)}
+    return run
+
+
+VOCAB_FILE = SAMPLES / "vocab.txt"
+
+
+def test_a_network_that_transformers_lacks_is_refused(
+    left_to_right_run, tmp_path
+):
     with pytest.raises(ValueError, match="--left_to_right"):
-        convert(run, tmp_path / "out", **options)
+        convert(left_to_right_run, tmp_path / "out", vocab_file=str(VOCAB_FILE))
     assert not (tmp_path / "out").exists()
-    tokens = [*vocab_file.read_text("utf-8").splitlines(), "more"]
+
+
+def test_a_copy_with_more_tokens_keeps_the_network(left_to_right_run, tmp_path):
+    tokens = [*VOCAB_FILE.read_text("utf-8").splitlines(), "more"]
     extended = write_vocab(tmp_path / "extended.txt", tokens)
-    convert(run, tmp_path / "tf1", **options, extended_vocab_file=extended)
+    convert(
+        left_to_right_run,
+        tmp_path / "tf1",
+        vocab_file=str(VOCAB_FILE),
+        extended_vocab_file=extended,
+    )
     preset = folder_reading.read_preset(tmp_path / "tf1")
     assert preset.network["left_to_right"]
     # It is another vocabulary than the one of the training.

@@ -114,7 +114,7 @@ def read_recorded_split(folder: Path) -> JsonObject:
     return {**described["origin"]["settings"]["split"]}
 
 
-def find_doubt_warnings(done: ProcessResult) -> list[str]:
+def list_doubt_warnings(done: ProcessResult) -> list[str]:
     """Returns the warnings that rows may have been trained on."""
     text = "may have been trained on"
     return [line for line in printed_warnings(done) if text in line]

@@ -152,7 +152,7 @@ def read_history(run: Path) -> list[JsonObject]:
     return lines
 
 
-def find_evaluated_steps(run: Path) -> list[int]:
+def list_evaluated_steps(run: Path) -> list[int]:
     """Returns the steps whose evaluation is in the history of a run."""
     history = history_lines.read_history(run / history_lines.HISTORY_FILE)
     return [line["step"] for line in history if line["kind"] == "eval"]

@@ -16,7 +16,7 @@ def find_unset(options, given, table):
     )
 
 
-def find_with_flags(path, columns, **given):
+def find_columns_with_flags(path, columns, **given):
     """Writes a table of the columns, and returns the columns to use."""
     row = dict.fromkeys(columns, "x")
     path.write_text(json.dumps(row))
@@ -61,7 +61,7 @@ PAIRS = pytest.mark.parametrize(
 def test_a_second_column_of_texts_is_asked_for(tmp_path, columns):
     path = tmp_path / "a.jsonl"
     with pytest.raises(ValueError, match="--text_b_column") as error:
-        find_with_flags(path, columns)
+        find_columns_with_flags(path, columns)
     assert f"--data_file={path}" in str(error.value)
     assert "only --text_column" in str(error.value)
 
@@ -74,7 +74,7 @@ def test_a_column_that_a_flag_names_is_the_only_text(tmp_path, columns):
         if column.casefold() not in ("label", "class")
     ]
     given = {"text_column": others[-1], "label_column": columns[0]}
-    assert find_with_flags(tmp_path / "a.jsonl", columns, **given) == {}
+    assert find_columns_with_flags(tmp_path / "a.jsonl", columns, **given) == {}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_column_that_a_flag_names_is_the_only_text(tmp_path, columns):
     ],
 )
 def test_one_column_of_texts_is_found(tmp_path, columns):
-    actual = find_with_flags(tmp_path / "a.jsonl", columns)
+    actual = find_columns_with_flags(tmp_path / "a.jsonl", columns)
     assert actual["label_column"] == "label"
 
 
@@ -116,7 +116,7 @@ def test_a_text_with_commas_in_its_name_is_found_by_its_flag(commas_file):
     assert not find_unset(options, flags, Table(commas_file))
 
 
-def find_columns(folder, **given):
+def find_among_repeated_columns(folder, **given):
     """Finds the unset columns of a table with two columns named twice."""
     path = folder / "a.csv"
     path.write_text("Name,Labels,Labels,comment,comment,Kind\na,b,c,d,e,f\n")
@@ -126,7 +126,7 @@ def find_columns(folder, **given):
 
 def test_columns_that_are_not_read_may_repeat(tmp_path):
     given = {"text_column": "Name", "label_column": "Kind"}
-    assert find_columns(tmp_path, **given) == {}
+    assert find_among_repeated_columns(tmp_path, **given) == {}
 
 
 @pytest.mark.parametrize(
@@ -140,4 +140,4 @@ def test_columns_that_are_not_read_may_repeat(tmp_path):
 )
 def test_columns_that_are_read_may_not_repeat(tmp_path, given, repeated):
     with pytest.raises(ValueError, match=f"are named '{repeated}'"):
-        find_columns(tmp_path, **given)
+        find_among_repeated_columns(tmp_path, **given)

@@ -36,32 +36,44 @@ def create_tensors(name="BertModel"):
     return safetensors.numpy.load_file(RECORDED / name / "model.safetensors")
 
 
-def test_old_names_of_weights_are_read_and_new_ones_written(tmp_path):
-    tensors = create_tensors()
+@pytest.fixture
+def old_names(tmp_path):
+    """Folder of weights by the names of old versions of transformers."""
     renamed = {
         name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
             "LayerNorm.bias", "LayerNorm.beta"
         ): value
-        for name, value in tensors.items()
+        for name, value in create_tensors().items()
     }
     renamed["embeddings.position_ids"] = np.arange(NUM_POSITIONS)[None]
-    write_huggingface_files(tmp_path, renamed)
-    config = load_config(tmp_path)
+    folder = tmp_path / "old_names"
+    folder.mkdir()
+    return write_huggingface_files(folder, renamed)
+
+
+def test_old_names_of_weights_are_read(old_names):
+    config = load_config(old_names)
     assert config.hidden_act == "gelu_erf"
-    model = BertModel(config)
-    report = load_checkpoint(model, tmp_path / "model.safetensors")
+    report = load_checkpoint(BertModel(config), old_names / "model.safetensors")
     assert not report.missing
     assert not report.unused
 
-    back = tmp_path / "back"
-    save_huggingface(model, back)
-    assert sorted(path.name for path in back.iterdir()) == [
+
+def test_weights_are_written_by_their_new_names(old_names, tmp_path):
+    model = BertModel(load_config(old_names))
+    load_checkpoint(model, old_names)
+    save_huggingface(model, tmp_path / "saved")
+    written = safetensors.numpy.load_file(tmp_path / "saved/model.safetensors")
+    assert_same_bits(written, create_tensors())
+
+
+def test_a_saved_model_has_no_other_files_without_a_tokenizer(tmp_path):
+    save_huggingface(BertModel(SMALL), tmp_path / "saved")
+    assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == [
         "config.json",
         "model.json",
         "model.safetensors",
     ]
-    written = safetensors.numpy.load_file(back / "model.safetensors")
-    assert_same_bits(written, tensors)
 
 
 def test_a_model_can_be_saved_before_its_first_call(tmp_path):
@@ -141,27 +153,41 @@ def test_an_index_of_other_types_is_named(tmp_path, places):
     assert "\n" not in str(caught.value)
 
 
-def test_weights_in_several_files_are_those_of_one_file(tmp_path):
+@pytest.fixture
+def three_shards(tmp_path):
+    """The names of the three files that contain the weights in `tmp_path`."""
     tensors = create_tensors()
     names = sorted(tensors)
-    places = {}
-    for number in range(3):
-        place = f"model-{number + 1:05}-of-00003.safetensors"
-        part = {name: tensors[name] for name in names[number::3]}
-        safetensors.numpy.save_file(part, tmp_path / place)
-        places |= dict.fromkeys(part, place)
-    index = tmp_path / "model.safetensors.index.json"
-    index.write_text(json.dumps({"metadata": {}, "weight_map": places}))
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    model, whole = (BertModel(load_config(tmp_path)) for _ in range(2))
+    shards = {
+        f"model-{number + 1:05}-of-00003.safetensors": {
+            name: tensors[name] for name in names[number::3]
+        }
+        for number in range(3)
+    }
+    places = {name: file for file, part in shards.items() for name in part}
+    write_shards(tmp_path, places, shards)
+    return [*shards]
+
+
+@pytest.mark.usefixtures("three_shards")
+def test_weights_in_several_files_are_those_of_one_file(tmp_path):
+    model, expected = (BertModel(load_config(tmp_path)) for _ in range(2))
     report = load_checkpoint(model, tmp_path)
     assert not report.missing
     assert not report.unused
-    assert find_checkpoint(tmp_path) == report.path == str(index)
-    load_checkpoint(whole, RECORDED / "BertModel")
-    assert_close(model.weights, whole.weights, 0)
-    (tmp_path / place).unlink()
-    with pytest.raises(OSError, match=place):
+    load_checkpoint(expected, RECORDED / "BertModel")
+    assert_close(model.weights, expected.weights, 0)
+
+
+@pytest.mark.usefixtures("three_shards")
+def test_weights_in_several_files_are_found_by_their_index(tmp_path):
+    index = str(tmp_path / "model.safetensors.index.json")
+    assert find_checkpoint(tmp_path) == index
+
+
+def test_a_missing_file_of_several_is_named(three_shards, tmp_path):
+    (tmp_path / three_shards[-1]).unlink()
+    with pytest.raises(OSError, match=three_shards[-1]):
         find_checkpoint(tmp_path)
 
 
@@ -173,12 +199,12 @@ def test_a_prefix_before_the_names_of_transformers_is_ignored(tmp_path, scope):
     scoped = {f"{scope}{name}": value for name, value in tensors.items()}
     scoped["classifier.weight"] = tensors["pooler.dense.weight"]
     write_huggingface_files(tmp_path, scoped)
-    model, whole = (BertModel(load_config(tmp_path)) for _ in range(2))
+    model, expected = (BertModel(load_config(tmp_path)) for _ in range(2))
     report = load_checkpoint(model, tmp_path)
     assert not report.missing
     assert report.unused == ["classifier.weight"]
-    load_checkpoint(whole, RECORDED / "BertModel")
-    assert_close(model.weights, whole.weights, 0)
+    load_checkpoint(expected, RECORDED / "BertModel")
+    assert_close(model.weights, expected.weights, 0)
 
 
 @pytest.mark.parametrize(
