@@ -46,11 +46,16 @@ _DICTS_OF_VERSIONS: tuple[Versions, ...] = (
 
 def list_versions(module: ModuleType) -> set[str]:
     """Returns the names of a module's functions that are faster versions."""
+    versions = {
+        version
+        for versions_of_case in _DICTS_OF_VERSIONS
+        for version in versions_of_case.values()
+    }
+    # A compiled version has the `__module__` of the plain one.
     return {
-        version.__name__
-        for versions in _DICTS_OF_VERSIONS
-        for version in versions.values()
-        if version.__module__ == module.__name__
+        name
+        for name, value in vars(module).items()
+        if any(value is version for version in versions)
     }
 
 
