@@ -14,7 +14,7 @@ from starlette.responses import Response
 from serving.http.errors import HttpError, create_error_response
 from serving.http.handlers import PAGE_FOLDER, PREDICT_SUFFIX, Handlers
 from serving.http.server_state import ServerState
-from serving.text_tasks.registry import list_text_tasks
+from serving.text_tasks.text_task_registry import list_text_tasks
 
 _PAGE_FILES = [f"/{file.name}" for file in PAGE_FOLDER.iterdir()]
 # Paths that need no token. The page asks the user for the token.

@@ -3,8 +3,8 @@
 The network is the same, so a difference is one of tokenizing, cutting, packing
 or decoding.
 
-The graph of serving/text_tasks/answer.py is the file of the same name in
-serving/exporting/heads/, and so on.
+The graph of serving/text_tasks/answer.py is in
+serving/exporting/heads/answer_exporter.py, and so on.
 """
 
 import functools
