@@ -24,8 +24,8 @@ To call an export from Python, the module to read first at the top:
 
 To call an export in other ways, with the modules above:
 
-    predict/: answers the requests of files and pipes, for predict.py
-    http/: answers requests over HTTP, for serve.py
+    predict/: replies to the requests of files and pipes, for predict.py
+    http/: replies to requests over HTTP, for serve.py
 
 Each of these objects contains the next, and adds something to it:
 

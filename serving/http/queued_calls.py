@@ -32,7 +32,7 @@ class QueuedCall:
     """Requests of one body, whose texts are checked.
 
     Attributes:
-        text_task: text task that answers the requests.
+        text_task: text task of the requests.
         requests: the requests of the body, in its order.
         future: the JSON text of each reply. If it is canceled, the call is
             dropped.
@@ -49,7 +49,7 @@ class QueuedCall:
         """Checks requests, and returns their call, for the running event loop.
 
         Args:
-            text_task: text task that answers the requests.
+            text_task: text task of the requests.
             requests: the unchecked requests of the body, in its order.
 
         Raises:

@@ -65,7 +65,7 @@ class RequestLimits:
         """Checks the number of texts.
 
         Args:
-            text_task: text task that answers the requests.
+            text_task: text task of the requests.
             requests: the requests of a body, which may be unchecked.
 
         Raises:

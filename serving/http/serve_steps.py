@@ -150,7 +150,7 @@ def check_allowed_origins(allowed_origins: Sequence[str], token: str) -> None:
 def serve_models(
     config: ServeConfig, models: Mapping[str, str], access: Access
 ) -> None:
-    """Answers requests until SIGTERM or Ctrl-C.
+    """Replies to requests until SIGTERM or Ctrl-C.
 
     Args:
         config: the address, the limits and the engine.

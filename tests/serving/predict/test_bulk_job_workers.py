@@ -48,7 +48,7 @@ def answer_with(export_folders, tmp_path, monkeypatch):
 
     def answer(name, run):
         paths = ["in.jsonl", "part-1.csv"]
-        result = bulk_job.answer_files(options, paths, f"{name}.jsonl", 6, run)
+        result = bulk_job.run_bulk_job(options, paths, f"{name}.jsonl", 6, run)
         return result.counts, shards_of(tmp_path, name)
 
     return answer
@@ -101,7 +101,7 @@ def test_a_worker_of_two_jobs_loads_the_model_of_each(
 
         for name in ("first.jsonl", "second.jsonl"):
             options = options_for("model")
-            bulk_job.answer_files(options, ["part-1.csv"], name, 1, run)
+            bulk_job.run_bulk_job(options, ["part-1.csv"], name, 1, run)
             relabel("model", ["a", "b", "c"])
     first, second = (
         {row["label"] for row in read_rows(tmp_path, stem)}

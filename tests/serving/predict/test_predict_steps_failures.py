@@ -19,7 +19,7 @@ def break_answering(work_folder, monkeypatch):
         yield [OutputRow({"label": "yes"})]
         raise OSError("the disk is full")
 
-    return lambda: monkeypatch.setattr(predict_steps, "answer_rows", fail)
+    return lambda: monkeypatch.setattr(predict_steps, "reply_to_rows", fail)
 
 
 def test_an_earlier_output_stays_while_rows_are_answered(
@@ -27,11 +27,11 @@ def test_an_earlier_output_stays_while_rows_are_answered(
 ):
     (work_folder / "kept.jsonl").write_text("earlier")
 
-    def answer_rows(*arguments, **options):
+    def reply_to_rows(*arguments, **options):
         yield [OutputRow({"label": "yes"})]
         assert (work_folder / "kept.jsonl").read_text() == "earlier"
 
-    monkeypatch.setattr(predict_steps, "answer_rows", answer_rows)
+    monkeypatch.setattr(predict_steps, "reply_to_rows", reply_to_rows)
     classify(input_file="in.csv", output_file="kept.jsonl")
     (answer,) = output_files.read_json_lines(work_folder / "kept.jsonl")
     assert answer == {"label": "yes"}
