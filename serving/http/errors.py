@@ -73,11 +73,11 @@ def create_error_response(
     return JSONResponse({"error": message}, status, headers)
 
 
-def find_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
+def find_or_404(noun: str, name: str, choices: Mapping[str, T]) -> T:
     """Returns the choice of a name in a request.
 
     Args:
-        kind: what the choices are, for the message.
+        noun: what the choices are, for the message.
         name: name in the request.
         choices: {name: choice}.
 
@@ -87,4 +87,4 @@ def find_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
     if name in choices:
         return choices[name]
     names = ", ".join(choices)
-    raise HttpError(404, f"no {kind} {name!r}; choose from {names}")
+    raise HttpError(404, f"no {noun} {name!r}; choose from {names}")
