@@ -18,7 +18,7 @@ from serving.text_tasks.text_task import AnyTextTask
 
 
 class ServedModel:
-    """A model with a queue of calls and a thread that computes them.
+    """Queues the calls to a model, and computes them in a thread.
 
     Args:
         text_model: the model, which accepts text.
