@@ -13,7 +13,11 @@ from absl import logging
 
 from data.io import text_files
 from data.parallel_jobs.work_units import choose_unit_runner
-from data.predictions.output_writer import OutputFormat, write_output
+from data.predictions.output_writer import (
+    OutputCounts,
+    OutputFormat,
+    write_output,
+)
 from files.paths import is_remote
 from serving.model_cache import load_cached
 from serving.predict.bulk_job import run_bulk_job
@@ -91,29 +95,8 @@ def reply_in_process(
     logging.info("%s: ready for the task %s", config.model, text_task.name)
     asker = Asker(text_model.text_engine, text_task, config.reply_options)
     source = _open_rows(config, text_model, texts, paths)
-    path = config.output_file
-    with (
-        signals.stoppable() as ignore_signals,
-        Progress(
-            source.num_rows,
-            unit="row",
-            examples_per_unit=1,
-            examples_name="rows",
-            description="Predicting",
-        ) as progress,
-    ):
-        counter = RowCounter(progress if path else None)
-        rows = reply_to_rows(
-            asker,
-            source.input_rows,
-            _choose_row_options(config, output_format, source),
-            counter,
-        )
-        try:
-            counts = write_output(path, output_format, rows, ignore_signals)
-        except signals.SignalInterrupt as stopped:
-            raise stopped.with_text(_describe_rows(counter, path)) from None
-    counts.log(f"wrote {path}" if path else "")
+    counts = _write_replies(config, output_format, asker, source)
+    counts.log(f"wrote {config.output_file}" if config.output_file else "")
     return counts.num_failed
 
 
@@ -162,6 +145,37 @@ def _open_rows(
     if not all(map(os.path.isfile, paths)):
         return _RowSource(read_paths(), None)
     return _RowSource(read_paths(), sum(1 for _ in read_paths()))
+
+
+def _write_replies(
+    config: PredictConfig,
+    output_format: OutputFormat,
+    asker: Asker,
+    source: _RowSource,
+) -> OutputCounts:
+    """Writes the replies to rows, shows the progress, and counts the rows."""
+    path = config.output_file
+    with (
+        signals.stoppable() as ignore_signals,
+        Progress(
+            source.num_rows,
+            unit="row",
+            examples_per_unit=1,
+            examples_name="rows",
+            description="Predicting",
+        ) as progress,
+    ):
+        counter = RowCounter(progress if path else None)
+        rows = reply_to_rows(
+            asker,
+            source.input_rows,
+            _choose_row_options(config, output_format, source),
+            counter,
+        )
+        try:
+            return write_output(path, output_format, rows, ignore_signals)
+        except signals.SignalInterrupt as stopped:
+            raise stopped.with_text(_describe_rows(counter, path)) from None
 
 
 def _choose_row_options(
