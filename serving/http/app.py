@@ -87,7 +87,7 @@ class ServerApp:
 
 
 class TokenCheck:
-    """Passes requests with the token on to an application of ASGI.
+    """Lets only requests with the token through to an ASGI application.
 
     Other requests get status 401.
 

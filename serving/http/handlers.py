@@ -131,12 +131,7 @@ class Handlers:
         text_task: AnyTextTask,
         requests: Sequence[object],
     ) -> list[bytes]:
-        """Returns the JSON text of the reply to each request of a body.
-
-        Raises:
-            HttpError: a request is wrong or too large, or its client is gone or
-                late.
-        """
+        """Returns the reply to each request of a body, as JSON text."""
         self._request_limits.check_num_texts(text_task, requests)
         call = QueuedCall.create(text_task, requests)
         return await _wait_for_replies(
@@ -151,7 +146,7 @@ class Handlers:
     async def _check_and_submit(
         self, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
-        """Returns the replies to a call that is not too long."""
+        """Returns the replies to a call, unless it has too many WordPieces."""
         await self._request_limits.check_num_tokens(
             served_model.text_model.text_engine, call
         )

@@ -78,7 +78,7 @@ def create_router(state: ServerState) -> fastapi.FastAPI:
 
 
 class _Operation(NamedTuple):
-    """Contains the id and the title of a path in openapi.json.
+    """The id and the title of a path in openapi.json.
 
     Attributes:
         id: id by which generated clients call the operation. It must never

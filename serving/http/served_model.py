@@ -94,7 +94,7 @@ class ServedModel:
 
 
 class CallQueue:
-    """The calls that a model has not computed yet, and whose turn it is.
+    """The calls that wait for a model, and whose turn it is.
 
     Short calls form batches. A batch and the long calls take turns.
     """

@@ -205,7 +205,7 @@ def write_shard(unit: BulkUnit) -> None:
 def _reply_to_unit(
     unit: BulkUnit, counter: RowCounter
 ) -> Iterator[list[OutputRow]]:
-    """Loads the model, and returns an iterator that computes a unit's rows."""
+    """Loads the model, and returns an iterator over a unit's output rows."""
     options = unit.options
     row_options = RowOptions(
         batch_size=options.batch_size,

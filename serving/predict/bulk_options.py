@@ -88,7 +88,7 @@ class BulkOptions:
         return text_model
 
     def create_asker(self) -> Asker:
-        """Returns what asks the model by the text task of the job."""
+        """Returns the `Asker` that computes the replies of the job."""
         text_model = self.load()
         return Asker(
             text_model.text_engine,

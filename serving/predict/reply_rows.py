@@ -12,7 +12,7 @@ from serving.text_tasks.text_task import AnyTextTask, Reply
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """Options of replying to rows, and of the columns of the output.
+    """Options for reading rows, and for the columns of the output.
 
     Attributes:
         batch_size: number of requests in a batch.

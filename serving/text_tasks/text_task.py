@@ -34,9 +34,8 @@ MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
-# What decoding must know of a request, such as the words of a text to tag: the
-# same idea as the origin of a record in training/task.py. The key `origin` of
-# model.json is something else: the provenance of weights.
+# What decoding must know of a request, such as the words of a text to tag, as
+# the origin of a record in training/task.py. This is no `origin` of model.json.
 OriginT = TypeVar("OriginT")
 OriginT_contra = TypeVar("OriginT_contra", contravariant=True)
 # The TypedDict of a text task's requests, whose texts are checked.
