@@ -50,9 +50,9 @@ def create_request(body):
     return Request(asgi.create_scope("POST", "/"), receive)
 
 
-def read_reply(answering):
+def read_reply(computation):
     """Returns the parsed reply that a coroutine of Handlers returns."""
-    return json.loads(asyncio.run(answering).body)
+    return json.loads(asyncio.run(computation).body)
 
 
 def test_a_server_is_healthy_once_its_models_are_loaded(handlers):

@@ -40,7 +40,7 @@ def options_for(path):
 
 
 @pytest.fixture
-def answer_with(export_folders, tmp_path, monkeypatch):
+def reply_with(export_folders, tmp_path, monkeypatch):
     """(name, function that makes calls) -> the counts and {shard: content}."""
     write_inputs(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -70,21 +70,21 @@ def run_elsewhere(function, calls):
             yield function(*arguments)
 
 
-def test_the_counts_are_of_rows_failed_requests_and_empty_texts(answer_with):
-    counts, _ = answer_with("once", run_once)
+def test_the_counts_are_of_rows_failed_requests_and_empty_texts(reply_with):
+    counts, _ = reply_with("once", run_once)
     assert counts == OutputCounts(num_rows=1551, num_failed=2, num_empty=1)
 
 
-def test_an_error_names_the_file_and_the_line_of_its_request(answer_with):
-    _, shards = answer_with("once", run_once)
+def test_an_error_names_the_file_and_the_line_of_its_request(reply_with):
+    _, shards = reply_with("once", run_once)
     assert b'"file": "in.jsonl", "line": 12' in b"".join(shards.values())
 
 
 @pytest.mark.parametrize("run", [run_twice, run_elsewhere])
-def test_a_unit_computed_twice_or_in_another_folder_writes_the_same_answers(
-    run, answer_with
+def test_a_unit_computed_twice_or_in_another_folder_writes_the_same_replies(
+    run, reply_with
 ):
-    assert answer_with("other", run) == answer_with("once", run_once)
+    assert reply_with("other", run) == reply_with("once", run_once)
 
 
 def test_a_worker_of_two_jobs_loads_the_model_of_each(
