@@ -31,10 +31,10 @@ from data.predictions import output_writer
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 from serving.predict.predict_steps import (
-    answer_in_bulk,
-    answer_in_process,
     check_arguments,
     list_input_files,
+    reply_in_bulk,
+    reply_in_process,
 )
 
 
@@ -55,9 +55,9 @@ def main(parsed: ParsedCommand[PredictConfig]) -> int:
         config.output_format, config.output_file
     )
     if config.is_bulk:
-        num_failed = answer_in_bulk(config, output_format, paths, beam_options)
+        num_failed = reply_in_bulk(config, output_format, paths, beam_options)
     else:
-        num_failed = answer_in_process(config, output_format, paths, arguments)
+        num_failed = reply_in_process(config, output_format, paths, arguments)
     return int(num_failed > 0)
 
 

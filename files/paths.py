@@ -24,7 +24,7 @@ def absolute_path(path: str) -> str:
     return path if is_remote(path) else os.path.join(os.getcwd(), path)
 
 
-def find_matches(pattern: str) -> list[str]:
+def list_matches(pattern: str) -> list[str]:
     """Returns the local files and folders that a pattern matches, sorted.
 
     If the pattern is the path of an existing file, returns that file. If the

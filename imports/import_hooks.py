@@ -1,4 +1,4 @@
-"""Runs code around the import of a package that nobody has imported yet.
+"""Runs code before and after the first import of a package.
 
 For example, TensorFlow prints lines while it loads, and `import tensorflow` may
 stand in any package. terminal/logs.py calls

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from files.paths import find_matches, is_remote
+from files.paths import is_remote, list_matches
 from options.config import Config
 from options.config_values import option_values_of
 from options.declared_options import options_of
@@ -206,7 +206,7 @@ def _check_output(flag: PathFlag, path: str) -> None:
 def _list_paths(flag: PathFlag, path: str) -> Iterator[str]:
     """Yields the files and folders that a path of a flag leads to."""
     if flag.kind is PathKind.INPUT_FILES and not is_remote(path):
-        yield from find_matches(path)
+        yield from list_matches(path)
     elif not Path(path).is_char_device():
         # Terminals and /dev/null may be read and written.
         yield path

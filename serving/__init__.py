@@ -24,15 +24,15 @@ To call an export from Python, the module to read first at the top:
 
 To call an export in other ways, with the modules above:
 
-    predict/: answers the requests of files and pipes, for predict.py
-    http/: answers requests over HTTP, for serve.py
+    predict/: replies to the requests of files and pipes, for predict.py
+    http/: replies to requests over HTTP, for serve.py
 
-Each of these objects contains the next, and adds something to it:
+Each of these objects contains the next, and has one job of its own:
 
-    ServedModel  a queue of calls under a URL, and a thread
-    TextModel    a method for each text task
-    TextEngine   a tokenizer, lengths and labels
-    Engine       a network, arrays in and arrays out
+    ServedModel  queues the calls of clients, and computes them in a thread
+    TextModel    loads an export, and has a method for each text task
+    TextEngine   holds the tokenizer, the lengths and the labels
+    Engine       runs the network, arrays in and arrays out
 """
 
 from typing import TYPE_CHECKING

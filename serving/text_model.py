@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py ask the `TextModel.text_engine`, by an `Asker`
-(text_tasks/asking.py).
+predict.py and serve.py create an `Asker` (text_tasks/asking.py) of
+`TextModel.text_engine` instead of calling these methods.
 """
 
 import os
@@ -34,7 +34,7 @@ from serving.text_tasks.text_task import (
 
 
 class TextModel(TextTaskMethods):
-    """An exported model that accepts text.
+    """An exported model, with a method for each text task.
 
     For one text, each method returns one dict, and for a list of texts a list
     of dicts. The dicts contain plain Python values, as in the output of

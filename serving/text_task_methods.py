@@ -47,10 +47,11 @@ class TextTaskMethods(abc.ABC):
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
-        """Answers texts, {field of a request: one or several texts}.
+        """Returns the reply to a text, or the replies to several.
 
-        `text_task` has the name of the text task and the type of its reply. The
-        model may have its own version of the text task.
+        `fields` is {field of a request: one or several texts}. `text_task` has
+        the name of the text task and the type of its reply. The model may have
+        its own version of the text task.
         """
 
     @overload

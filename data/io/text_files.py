@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from data.io import compressed_files, encodings
-from files.paths import StrPath, find_matches, is_remote, named_errors
+from files.paths import StrPath, is_remote, list_matches, named_errors
 
 # Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
@@ -34,7 +34,7 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
         if is_remote(pattern):
             matches = sorted(_import_gfile().glob(pattern))
         else:
-            matches = [*filter(os.path.isfile, find_matches(pattern))]
+            matches = [*filter(os.path.isfile, list_matches(pattern))]
         if not matches:
             raise FileNotFoundError(f"--{flag_name}: no file is {pattern!r}")
         files.extend(matches)

@@ -108,7 +108,7 @@ def write_output(
             name only when it is complete. None is standard output. Standard
             output, pipes and devices get JSON lines batch by batch.
         output_format: format of the output.
-        batches: the rows that `answer_rows` yields.
+        batches: the rows that `reply_to_rows` yields.
         complete: function that is called before the file gets its name.
         schema: columns and fields of the predictions. None = the rows determine
             both.

@@ -51,7 +51,7 @@ class EngineError(ValueError):
 
 
 class Engine(abc.ABC):
-    """A network that a package such as ONNX Runtime has loaded.
+    """Runs a network, which a package such as ONNX Runtime has loaded.
 
     A subclass loads a file: `Subclass(path, num_threads)`, where `num_threads`
     None means one per CPU. It raises an OSError if the file cannot be loaded,

@@ -17,7 +17,7 @@ from serving.engines.engine import (
 
 
 class LiteRt(Engine):
-    """An Engine that uses LiteRT."""
+    """Runs networks in LiteRT."""
 
     name = "litert"
 

@@ -27,7 +27,7 @@ _GPU_PROVIDER = "CUDAExecutionProvider"
 
 
 class OnnxRuntime(Engine):
-    """An Engine that uses ONNX Runtime.
+    """Runs networks in ONNX Runtime.
 
     `needs_single_rows` is True for an int8 model, because ONNX Runtime
     quantizes all rows of a batch with the same range.

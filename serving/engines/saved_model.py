@@ -20,7 +20,7 @@ from serving.engines.engine import (
 
 
 class SavedModel(Engine):
-    """An Engine that uses TensorFlow.
+    """Runs SavedModels in TensorFlow.
 
     `num_threads` is the number of threads per operation, for all models of the
     process. If it is None, TensorFlow chooses.

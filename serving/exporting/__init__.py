@@ -1,6 +1,6 @@
 """Writes models for use outside of training, as exports.
 
-Nothing that answers requests imports this package. For training and
+Nothing that replies to requests imports this package. For training and
 tools/export.py:
 
     export.py: `export`, which looks up what exports the head of the model

@@ -15,7 +15,7 @@ from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder
 from serving.export_options import ExportOptions
 from serving.exporting.folder_writer import write_export
-from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
+from serving.exporting.heads.exporter_registry import HEAD_EXPORTER_OF_CLASS
 
 
 def is_exportable(model: BaseModel) -> bool:

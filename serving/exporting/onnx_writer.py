@@ -24,7 +24,7 @@ from modeling.base_task_model import TaskModel
 from serving import engines
 from serving.engines.exported_outputs import ExportedOutput
 from serving.export_options import ExportOptions
-from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
+from serving.exporting.heads.exporter_registry import HEAD_EXPORTER_OF_CLASS
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
     GraphOutput,

@@ -1,4 +1,4 @@
-"""Answers requests over HTTP, for serve.py.
+"""Replies to requests over HTTP, for serve.py.
 
 A process loads each `ExportToServe`, which becomes a `ServedModel`. Its server
 receives HTTP requests, whose bodies contain requests to a text task, and the
@@ -13,8 +13,8 @@ and a `CallBatch` the calls that are computed together.
     uvicorn_server.py: uses names that uvicorn does not document
     app.py: the ASGI application, through which each request passes, and which
         refuses requests without the token
-    routes.py: the paths, which handler answers each, and the replies to
-        requests that no handler answers
+    routes.py: the paths, the handler of each, and the replies to
+        requests that have no handler
     handlers.py: the replies to the requests of each path
     server_state.py: the exports, their models once they are loaded, and the
         limits, which all requests share

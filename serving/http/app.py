@@ -18,13 +18,13 @@ from serving.http.server_state import ExportToServe, ServerState
 
 
 class ServerApp:
-    """Answers HTTP requests for all models, as an ASGI application.
+    """Replies to HTTP requests for all models, as an ASGI application.
 
     `ServerApp.create` creates the application of serve.py.
 
     Args:
         state: what all requests share.
-        app: application that answers each request.
+        app: application that gets the requests.
 
     Attributes:
         state: what all requests share.
@@ -71,7 +71,7 @@ class ServerApp:
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answers a request, as an ASGI application."""
+        """Replies to a request, as an ASGI application."""
 
         async def send_closing(message: Message) -> None:
             is_start = message["type"] == "http.response.start"
@@ -87,12 +87,12 @@ class ServerApp:
 
 
 class TokenCheck:
-    """Passes requests with the token on to an application of ASGI.
+    """Lets only requests with the token through to an ASGI application.
 
     Other requests get status 401.
 
     Args:
-        app: application that answers the requests.
+        app: application that gets the requests.
         token: bearer token that clients must send.
         open_paths: paths that need no token.
     """
@@ -107,7 +107,7 @@ class TokenCheck:
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answers a request, as an ASGI application."""
+        """Replies to a request, as an ASGI application."""
         app = self._app
         if scope["path"] not in self._open_paths and not self._has_token(scope):
             message = "no or wrong token: send Authorization: Bearer TOKEN"

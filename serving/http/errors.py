@@ -1,4 +1,4 @@
-"""The errors of the server, each of which is the reply to a request.
+"""The errors of the server, which clients get as replies.
 
 A `RequestError` of a text task tells the client what is wrong. Of any other
 error the client learns only that it is internal, and the log contains it.
@@ -69,15 +69,15 @@ def http_errors_of_requests(place: str = "") -> Iterator[None]:
 def create_error_response(
     status: int, message: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Returns a response of HTTP with the body {"error": message}."""
+    """Returns an HTTP response with the body {"error": message}."""
     return JSONResponse({"error": message}, status, headers)
 
 
-def find_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
-    """Returns the choice of a name in a request.
+def find_or_404(noun: str, name: str, choices: Mapping[str, T]) -> T:
+    """Returns what a name in a request stands for.
 
     Args:
-        kind: what the choices are, for the message.
+        noun: what the choices are, for the message.
         name: name in the request.
         choices: {name: choice}.
 
@@ -87,4 +87,4 @@ def find_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
     if name in choices:
         return choices[name]
     names = ", ".join(choices)
-    raise HttpError(404, f"no {kind} {name!r}; choose from {names}")
+    raise HttpError(404, f"no {noun} {name!r}; choose from {names}")

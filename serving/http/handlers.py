@@ -1,4 +1,4 @@
-"""Answers the requests to each path of the server.
+"""Replies to the requests to each path of the server.
 
 The body of an `http_request` contains one or several requests to a text task,
 as predict.py reads them.
@@ -35,7 +35,7 @@ _PREDICT_FIELDS = {"instances", "signature_name"}
 
 
 class Handlers:
-    """Answers requests, with a method for each path of routes.py.
+    """Replies to requests, with a method for each path of routes.py.
 
     openapi.json contains the docstrings of the methods, and the names or
     aliases of their parameters, which are the parts of a path. So they say
@@ -50,18 +50,20 @@ class Handlers:
         self._request_limits = RequestLimits(state.limits)
         self._page_files = StaticFiles(directory=PAGE_FOLDER)
 
-    async def answer_page_request(self, http_request: HttpRequest) -> Response:
+    async def reply_to_page_request(
+        self, http_request: HttpRequest
+    ) -> Response:
         """Returns a file of the page that browsers show."""
         name = http_request.url.path[1:] or "index.html"
         return await self._page_files.get_response(name, http_request.scope)
 
-    async def answer_health_request(self) -> Response:
+    async def reply_to_health_request(self) -> Response:
         """Returns status 200 once every model is loaded, and 503 otherwise."""
         if self._state.is_ready:
             return JSONResponse({"status": "ready"})
         raise HttpError(503, "loading")
 
-    async def answer_models_request(self) -> Response:
+    async def reply_to_models_request(self) -> Response:
         """Returns {"models": list of objects}, which describe the models."""
         self._state.check_ready()
         models = [
@@ -70,7 +72,7 @@ class Handlers:
         ]
         return JSONResponse({"models": models})
 
-    async def answer_status_request(self, name: str) -> Response:
+    async def reply_to_status_request(self, name: str) -> Response:
         """Returns {"model_version_status": [...]}, as TensorFlow Serving."""
         if name not in self._state.exports and name.endswith(PREDICT_SUFFIX):
             raise HTTPException(405, "use POST", {"Allow": "POST"})
@@ -81,7 +83,7 @@ class Handlers:
         }
         return JSONResponse({"model_version_status": [status]})
 
-    async def answer_text_task_request(
+    async def reply_to_text_task_request(
         self,
         name: str,
         text_task_name: Annotated[str, PathParameter(alias="task")],
@@ -99,13 +101,13 @@ class Handlers:
         body = await self._request_limits.read_body(http_request)
         with http_errors_of_requests():
             parsed = parse_body(text_task, body)
-        replies = await self._answer_requests(
+        replies = await self._compute_replies(
             http_request, served_model, text_task, parsed.requests
         )
         joined = b", ".join(replies)
         return _create_response(b"[%b]" % joined if parsed.is_list else joined)
 
-    async def answer_predict_request(
+    async def reply_to_predict_request(
         self, name: str, http_request: HttpRequest
     ) -> Response:
         """Answers {"instances": [...]}, texts or objects, by the main task.
@@ -117,28 +119,23 @@ class Handlers:
         body = await self._request_limits.read_body(http_request)
         with http_errors_of_requests():
             requests = parse_predict_body(text_task, body)
-        replies = await self._answer_requests(
+        replies = await self._compute_replies(
             http_request, served_model, text_task, requests
         )
         return _create_response(b'{"predictions": [%b]}' % b", ".join(replies))
 
-    async def _answer_requests(
+    async def _compute_replies(
         self,
         http_request: HttpRequest,
         served_model: ServedModel,
         text_task: AnyTextTask,
         requests: Sequence[object],
     ) -> list[bytes]:
-        """Returns the JSON text of the reply to each request of a body.
-
-        Raises:
-            HttpError: a request is wrong or too large, or its client is gone or
-                late.
-        """
+        """Returns the reply to each request of a body, as JSON text."""
         self._request_limits.check_num_texts(text_task, requests)
         call = QueuedCall.create(text_task, requests)
         return await _wait_for_replies(
-            self._answer_call(served_model, call),
+            self._check_and_submit(served_model, call),
             http_request,
             self._state.limits.timeout_s,
             "send less text"
@@ -146,10 +143,10 @@ class Handlers:
             else "the server is busy; try again later",
         )
 
-    async def _answer_call(
+    async def _check_and_submit(
         self, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
-        """Returns the replies to a call that is not too long."""
+        """Returns the replies to a call, unless it has too many WordPieces."""
         await self._request_limits.check_num_tokens(
             served_model.text_model.text_engine, call
         )
@@ -213,7 +210,7 @@ def _create_response(body: bytes) -> Response:
 
 
 async def _wait_for_replies(
-    answering: Coroutine[Any, Any, list[bytes]],
+    computation: Coroutine[Any, Any, list[bytes]],
     http_request: HttpRequest,
     timeout_s: float,
     advice: str,
@@ -223,16 +220,16 @@ async def _wait_for_replies(
     Nothing more is computed for a client that is gone or late.
 
     Args:
-        answering: coroutine that returns the replies.
+        computation: coroutine that returns the replies.
         http_request: request of the client.
         timeout_s: seconds after which the client waits no longer.
         advice: what a client should do if its replies are not computed in time.
 
     Raises:
         HttpError: the client closed the connection, or the time is over. An
-            error of `answering` is raised too.
+            error of `computation` is raised too.
     """
-    replies = asyncio.create_task(answering)
+    replies = asyncio.create_task(computation)
     gone = asyncio.create_task(_wait_for_disconnect(http_request))
     try:
         await asyncio.wait(

@@ -1,4 +1,4 @@
-"""The calls to a model of the server, which are computed together, in turns.
+"""The calls to a model of the server, which run together, in turns.
 
 A call is the requests of one body. A call that needs more time than a batch of
 short calls is computed in several turns, so that the other calls need not wait
@@ -32,7 +32,7 @@ class QueuedCall:
     """Requests of one body, whose texts are checked.
 
     Attributes:
-        text_task: text task that answers the requests.
+        text_task: text task of the requests.
         requests: the requests of the body, in its order.
         future: the JSON text of each reply. If it is canceled, the call is
             dropped.
@@ -49,7 +49,7 @@ class QueuedCall:
         """Checks requests, and returns their call, for the running event loop.
 
         Args:
-            text_task: text task that answers the requests.
+            text_task: text task of the requests.
             requests: the unchecked requests of the body, in its order.
 
         Raises:
@@ -84,7 +84,7 @@ class QueuedCall:
 
     @property
     def is_long(self) -> bool:
-        """Whether the call is computed by itself, in several turns."""
+        """Whether the call runs alone, in several turns."""
         num_requests = len(self.requests)
         return num_requests > MAX_BATCH_SIZE or self.num_bytes > MAX_BATCH_BYTES
 
@@ -110,7 +110,7 @@ class QueuedCall:
 
 
 class CallBatch:
-    """Calls of one text task that are computed together, in turns.
+    """Calls of one text task that run together, in turns.
 
     After the last turn, call `finish`. If a turn or `finish` raises an error,
     call `fail`.
@@ -153,7 +153,7 @@ class CallBatch:
 
     @property
     def is_long(self) -> bool:
-        """Whether the batch is a call that is computed by itself."""
+        """Whether the batch is a long call, which runs alone."""
         return self.calls[0].is_long
 
     @property

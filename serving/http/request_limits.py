@@ -1,4 +1,4 @@
-"""Applies the limits of serve.py to a request, before it is computed."""
+"""Checks a request against the limits of serve.py, before it runs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ class RequestLimits:
         """Checks the number of texts.
 
         Args:
-            text_task: text task that answers the requests.
+            text_task: text task of the requests.
             requests: the requests of a body, which may be unchecked.
 
         Raises:
@@ -83,7 +83,7 @@ class RequestLimits:
     async def check_num_tokens(
         self, text_engine: TextEngine, call: QueuedCall
     ) -> None:
-        """Counts the WordPieces of a call, only if there may be too many.
+        """Checks the number of WordPieces, if it may be too large.
 
         Args:
             text_engine: engine that computes the call.

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from serving.http.errors import HttpError, create_error_response
 from serving.http.handlers import PAGE_FOLDER, PREDICT_SUFFIX, Handlers
 from serving.http.server_state import ServerState
-from serving.text_tasks.registry import list_text_tasks
+from serving.text_tasks.text_task_registry import list_text_tasks
 
 _PAGE_FILES = [f"/{file.name}" for file in PAGE_FOLDER.iterdir()]
 # Paths that need no token. The page asks the user for the token.
@@ -55,9 +55,9 @@ def create_router(state: ServerState) -> fastapi.FastAPI:
         redirect_slashes=False,
         responses={"default": _ERROR_RESPONSE},
         exception_handlers={
-            HttpError: error_handlers.answer_failed_request,
-            404: error_handlers.answer_unknown_path,
-            405: error_handlers.answer_wrong_method,
+            HttpError: error_handlers.reply_to_failed_request,
+            404: error_handlers.reply_to_unknown_path,
+            405: error_handlers.reply_to_wrong_method,
         },
     )
     body_schema = _create_body_schema()
@@ -71,12 +71,14 @@ def create_router(state: ServerState) -> fastapi.FastAPI:
             summary=route.operation and route.operation.summary,
         )(route.handler)
     for path in _PAGE_FILES:
-        router.get(path, include_in_schema=False)(handlers.answer_page_request)
+        router.get(path, include_in_schema=False)(
+            handlers.reply_to_page_request
+        )
     return router
 
 
 class _Operation(NamedTuple):
-    """Contains the id and the title of a path in openapi.json.
+    """The id and the title of a path in openapi.json.
 
     Attributes:
         id: id by which generated clients call the operation. It must never
@@ -94,7 +96,7 @@ class _Route(NamedTuple):
     Attributes:
         method: method of HTTP.
         path: path for which the route stands, "/v1/models/{name}".
-        handler: method of Handlers that answers the requests.
+        handler: method of Handlers that replies to the requests.
         operation: the path in openapi.json, None if the file omits it.
     """
 
@@ -114,35 +116,35 @@ def _list_routes(handlers: Handlers) -> list[_Route]:
     The page that browsers show is not an operation.
     """
     return [
-        _Route("GET", "/", handlers.answer_page_request, None),
+        _Route("GET", "/", handlers.reply_to_page_request, None),
         _Route(
             "GET",
             "/healthz",
-            handlers.answer_health_request,
+            handlers.reply_to_health_request,
             _Operation("_health_healthz_get", "Health"),
         ),
         _Route(
             "GET",
             "/api/models",
-            handlers.answer_models_request,
+            handlers.reply_to_models_request,
             _Operation("_list_api_models_get", "List"),
         ),
         _Route(
             "POST",
             "/api/models/{name}/{task}",
-            handlers.answer_text_task_request,
+            handlers.reply_to_text_task_request,
             _Operation("_do_task_api_models__name___task__post", "Do Task"),
         ),
         _Route(
             "GET",
             "/v1/models/{name}",
-            handlers.answer_status_request,
+            handlers.reply_to_status_request,
             _Operation("_status_v1_models__name__get", "Status"),
         ),
         _Route(
             "POST",
             f"/v1/models/{{name}}{PREDICT_SUFFIX}",
-            handlers.answer_predict_request,
+            handlers.reply_to_predict_request,
             _Operation("_predict_v1_models__name__predict_post", "Predict"),
         ),
     ]
@@ -175,7 +177,7 @@ def _create_body_schema() -> dict[str, object]:
 
 
 class ErrorHandlers:
-    """Answers requests with an error that FastAPI catches.
+    """Replies with an error that FastAPI catches.
 
     Args:
         model_names: names of the models in requests.
@@ -188,25 +190,25 @@ class ErrorHandlers:
         self._model_names = model_names
         self._paths = paths
 
-    async def answer_failed_request(
+    async def reply_to_failed_request(
         self, http_request: HttpRequest, error: HttpError
     ) -> Response:
-        """Answers a request with the error that its handler raised."""
+        """Replies to a request with the error that its handler raised."""
         return create_error_response(error.status, error.message, error.headers)
 
-    async def answer_unknown_path(
+    async def reply_to_unknown_path(
         self, http_request: HttpRequest, error: HTTPException
     ) -> Response:
-        """Answers a request to a path that does not exist."""
+        """Replies to a request to a path that does not exist."""
         message = (
             f"there is no such path; the paths are {', '.join(self._paths)}"
         )
         return create_error_response(404, message)
 
-    async def answer_wrong_method(
+    async def reply_to_wrong_method(
         self, http_request: HttpRequest, error: HTTPException
     ) -> Response:
-        """Answers a request to a path that has other methods."""
+        """Replies to a request to a path that has other methods."""
         name = http_request.path_params.get("name", "")
         allowed = (error.headers or {})["Allow"]
         # The path of a status also matches NAME:predict, and NAME:WORD, which
@@ -215,7 +217,7 @@ class ErrorHandlers:
             name = name.removesuffix(PREDICT_SUFFIX)
             allowed = "POST"
         if name not in ("", *self._model_names):
-            return await self.answer_unknown_path(http_request, error)
+            return await self.reply_to_unknown_path(http_request, error)
         if allowed == "GET":
             allowed = "GET, HEAD"
         return create_error_response(405, f"use {allowed}", {"Allow": allowed})

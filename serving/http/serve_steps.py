@@ -150,7 +150,7 @@ def check_allowed_origins(allowed_origins: Sequence[str], token: str) -> None:
 def serve_models(
     config: ServeConfig, models: Mapping[str, str], access: Access
 ) -> None:
-    """Answers requests until SIGTERM or Ctrl-C.
+    """Replies to requests until SIGTERM or Ctrl-C.
 
     Args:
         config: the address, the limits and the engine.
@@ -174,13 +174,7 @@ def serve_models(
             f"the server needs {error.name}: {install_command(error.name)}"
         ) from None
 
-    is_local = config.host in ("127.0.0.1", "::1", "localhost")
-    if not access.token and not is_local:
-        logging.warning(
-            "--host=%s: anyone who can reach this machine can use the server; "
-            "set --token_file to require a token",
-            config.host,
-        )
+    _warn_if_open_to_all(config.host, access)
     server_app = app.ServerApp.create(
         {
             name: ExportToServe(folder, config.engine_flags)
@@ -191,3 +185,14 @@ def serve_models(
         access.allowed_origins,
     )
     server_process.serve_until_signal(server_app, config.host, config.port)
+
+
+def _warn_if_open_to_all(host: str, access: Access) -> None:
+    """Warns if other machines can use the server without a token."""
+    is_local = host in ("127.0.0.1", "::1", "localhost")
+    if not access.token and not is_local:
+        logging.warning(
+            "--host=%s: anyone who can reach this machine can use the server; "
+            "set --token_file to require a token",
+            host,
+        )

@@ -18,7 +18,7 @@ from serving.text_tasks.text_task import AnyTextTask
 
 
 class ServedModel:
-    """A model with a queue of calls and a thread that computes them.
+    """Queues the calls to a model, and computes them in a thread.
 
     Args:
         text_model: the model, which accepts text.
@@ -94,7 +94,7 @@ class ServedModel:
 
 
 class CallQueue:
-    """The calls that a model has not computed yet, and whose turn it is.
+    """The calls that wait for a model, and whose turn it is.
 
     Short calls form batches. A batch and the long calls take turns.
     """

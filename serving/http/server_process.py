@@ -17,9 +17,9 @@ from serving.http.timed_server import TimedServer
 
 
 def serve_until_signal(app: ServerApp, host: str, port: int) -> None:
-    """Loads the models, and answers requests until SIGTERM or Ctrl-C.
+    """Loads the models, and replies to requests until SIGTERM or Ctrl-C.
 
-    Requests that were accepted before the signal are still answered. `port` 0
+    Requests that were accepted before the signal still get replies. `port` 0
     means any free port.
 
     Raises:
@@ -61,7 +61,7 @@ def _open_listener(host: str, port: int) -> socket.socket:
 
 
 class ModelLoader(threading.Thread):
-    """A thread that loads the models while /healthz is already answered.
+    """A thread that loads the models while /healthz already gets replies.
 
     Args:
         state: state of the server, whose models are loaded.

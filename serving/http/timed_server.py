@@ -22,10 +22,10 @@ class TimedServer(UvicornServer):
     """Serves with limits on the time of each connection.
 
     It aborts connections of clients that are too slow, and stops only when all
-    requests that are on their way are answered.
+    requests that are on their way get replies.
 
     Args:
-        app: application that answers the requests of the connections.
+        app: application that gets the requests of the connections.
     """
 
     def __init__(self, app: ServerApp) -> None:
@@ -109,7 +109,7 @@ class Stopwatch:
 
 
 class _Exchange(NamedTuple):
-    """The request of a connection, and whether it was answered."""
+    """The request of a connection, and whether it got a reply."""
 
     request: object
     is_idle: bool

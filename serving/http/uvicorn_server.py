@@ -72,7 +72,7 @@ class UvicornServer(uvicorn.Server, abc.ABC):
 
     @abc.abstractmethod
     async def drain(self, listeners: Sequence[socket.socket]) -> None:
-        """Stops listening, and answers the requests that are on their way.
+        """Stops listening, and replies to the requests that are on their way.
 
         Afterwards uvicorn closes all connections that wait for no reply, even
         if the next request may already be on its way.

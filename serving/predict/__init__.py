@@ -1,4 +1,4 @@
-"""Answers the requests of files, pipes and command lines, for predict.py.
+"""Replies to the requests of files, pipes and command lines, for predict.py.
 
 An `InputRow` is a request with its place in a file. Its reply becomes an
 `OutputRow`, a row of the output, which keeps the columns of the input row.
@@ -7,16 +7,16 @@ data/predictions/ writes the rows as JSON lines, CSV or npy.
     predict_config.py: the flags of predict.py
     predict_steps.py: the steps of predict.py, with the modules below
 
-To answer requests:
+To reply to requests:
 
     input_rows.py: reads requests from files, or from arguments
     request_parser.py: finds the columns of the fields of a request in a row
-    row_answering.py: the main loop, from input rows to output rows, in batches
+    reply_loop.py: the main loop, from input rows to output rows, in batches
         of similar length
     reply_rows.py: joins replies to the columns of their input rows, by
         `RowOptions`
 
-To answer a large input as a job. The input is cut into parts of about 4 MB. A
+To read a large input as a job. The input is cut into parts of about 4 MB. A
 unit of the job reads one part and writes its replies, a shard such as
 answers-00007-of-00128.csv. The contents of a shard depend only on the input,
 the model and the flags, so any processes and machines can work on the units, in

@@ -1,4 +1,4 @@
-"""Runs the units that answer a large input, and resumes earlier work."""
+"""Runs the units that reply to a large input, and resumes earlier work."""
 
 import dataclasses
 import os
@@ -25,8 +25,8 @@ from files.json_files import write_json
 from serving.engines import checksums
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.bulk_schema import create_schema, read_input_columns
+from serving.predict.reply_loop import MAX_LOGGED, RowCounter, reply_to_rows
 from serving.predict.reply_rows import RowOptions
-from serving.predict.row_answering import MAX_LOGGED, RowCounter, answer_rows
 
 # Increase this number whenever you change the code so that the replies change.
 _VERSION = 1
@@ -69,7 +69,7 @@ class BulkResult(NamedTuple):
     text: str
 
 
-def answer_files(
+def run_bulk_job(
     options: BulkOptions,
     paths: Sequence[str],
     output_file: str,
@@ -179,7 +179,7 @@ def write_shard(unit: BulkUnit) -> None:
     """
     options = unit.options
     counter = RowCounter(logs_errors=False)
-    rows = _answer_unit(unit, counter)
+    rows = _reply_to_unit(unit, counter)
     (shard,) = unit.shards
     path = options.absolute_path_of(shard)
     counts = output_writer.write_output(
@@ -202,10 +202,10 @@ def write_shard(unit: BulkUnit) -> None:
     write_json(options.absolute_path_of(unit.result_file), result)
 
 
-def _answer_unit(
+def _reply_to_unit(
     unit: BulkUnit, counter: RowCounter
 ) -> Iterator[list[OutputRow]]:
-    """Loads the model, and returns an iterator that computes a unit's rows."""
+    """Loads the model, and returns an iterator over a unit's output rows."""
     options = unit.options
     row_options = RowOptions(
         batch_size=options.batch_size,
@@ -215,7 +215,7 @@ def _answer_unit(
         keeps_columns=options.output_format != "npy",
         taken_names=unit.taken_names,
     )
-    return answer_rows(
+    return reply_to_rows(
         options.create_asker(),
         options.read_input_rows(unit.ranges, unit.has_several_files),
         row_options,

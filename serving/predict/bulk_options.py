@@ -20,14 +20,14 @@ from serving.text_tasks.text_task import ReplyOptions
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BulkOptions:
-    """The options with which all units of a job answer their requests.
+    """The options with which all units of a job reply to their requests.
 
     Attributes:
         model: folder of the export, `TextModel.path`.
         checksum: checksum of the model's files, `TextModel.checksum`.
         engine: format of the engine.
         num_threads: number of threads of a process, None for one per CPU.
-        text_task_name: name of the text task that answers the requests.
+        text_task_name: name of the text task of the requests.
         reply_options: options that change the replies.
         table: how the flags describe the tables, such as their delimiter.
         input_format: format of the requests. For None, the names of the files
@@ -88,7 +88,7 @@ class BulkOptions:
         return text_model
 
     def create_asker(self) -> Asker:
-        """Returns what asks the model by the text task of the job."""
+        """Returns the `Asker` that computes the replies of the job."""
         text_model = self.load()
         return Asker(
             text_model.text_engine,

@@ -88,8 +88,7 @@ def read_input_rows(
     Args:
         paths: paths of the files, or text_files.STDIN for standard input. If
             there are several paths, the InputRows name their file.
-        columns: the text task that will answer the requests, and the columns of
-            its fields.
+        columns: the text task of the requests, and the columns of its fields.
         layout: how the files are written.
     """
     for path in paths:
@@ -110,8 +109,7 @@ def read_range_rows(
 
     Args:
         file_range: range of a file, or FileRange(path) for all of it.
-        columns: the text task that will answer the requests, and the columns of
-            its fields.
+        columns: the text task of the requests, and the columns of its fields.
         layout: how the file is written.
         file: name of the file in its InputRows, "" if it is the only file.
 

@@ -10,8 +10,8 @@ from options.config import Config
 from options.fields import group, option
 from options.path_kinds import PathKind
 from serving.engines import EngineFlags
-from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.text_task import ReplyOptions
+from serving.text_tasks.text_task_registry import list_text_tasks
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The steps of predict.py: from its flags to the written replies.
 
-Call `check_arguments` and `list_input_files`, and then `answer_in_bulk` if
-`PredictConfig.is_bulk`, else `answer_in_process`.
+Call `check_arguments` and `list_input_files`, and then `reply_in_bulk` if
+`PredictConfig.is_bulk`, else `reply_in_process`.
 """
 
 import functools
@@ -13,10 +13,14 @@ from absl import logging
 
 from data.io import text_files
 from data.parallel_jobs.work_units import choose_unit_runner
-from data.predictions.output_writer import OutputFormat, write_output
+from data.predictions.output_writer import (
+    OutputCounts,
+    OutputFormat,
+    write_output,
+)
 from files.paths import is_remote
 from serving.model_cache import load_cached
-from serving.predict.bulk_job import answer_files
+from serving.predict.bulk_job import run_bulk_job
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import (
     InputRow,
@@ -24,9 +28,9 @@ from serving.predict.input_rows import (
     read_input_rows,
 )
 from serving.predict.predict_config import PredictConfig
+from serving.predict.reply_loop import RowCounter, reply_to_rows
 from serving.predict.reply_rows import RowOptions
 from serving.predict.request_parser import RequestColumns
-from serving.predict.row_answering import RowCounter, answer_rows
 from serving.text_model import TextModel
 from serving.text_tasks.asking import Asker
 from terminal import signals
@@ -65,13 +69,13 @@ def list_input_files(input_file: str | None) -> list[str]:
     return text_files.expand_patterns(input_file, "input_file")
 
 
-def answer_in_process(
+def reply_in_process(
     config: PredictConfig,
     output_format: OutputFormat,
     paths: Sequence[str],
     texts: Sequence[str],
 ) -> int:
-    """Answers texts, files or a pipe in this process, and writes the replies.
+    """Writes the replies to texts, files or a pipe, in this process.
 
     Args:
         config: the model, its text task, and where the replies are written.
@@ -84,36 +88,15 @@ def answer_in_process(
 
     Raises:
         signals.SignalInterrupt: a signal ended the script. The message says how
-            many rows were answered.
+            many rows got a reply.
     """
     text_model = _load_text_model(config)
     text_task = text_model.text_task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
     asker = Asker(text_model.text_engine, text_task, config.reply_options)
     source = _open_rows(config, text_model, texts, paths)
-    path = config.output_file
-    with (
-        signals.stoppable() as ignore_signals,
-        Progress(
-            source.num_rows,
-            unit="row",
-            examples_per_unit=1,
-            examples_name="rows",
-            description="Predicting",
-        ) as progress,
-    ):
-        counter = RowCounter(progress if path else None)
-        rows = answer_rows(
-            asker,
-            source.input_rows,
-            _choose_row_options(config, output_format, source),
-            counter,
-        )
-        try:
-            counts = write_output(path, output_format, rows, ignore_signals)
-        except signals.SignalInterrupt as stopped:
-            raise stopped.with_text(_describe_rows(counter, path)) from None
-    counts.log(f"wrote {path}" if path else "")
+    counts = _write_replies(config, output_format, asker, source)
+    counts.log(f"wrote {config.output_file}" if config.output_file else "")
     return counts.num_failed
 
 
@@ -137,11 +120,11 @@ def _open_rows(
 ) -> _RowSource:
     """Returns the requests in texts, files or a pipe.
 
-    Files are read twice, to find errors before any request is answered.
+    Files are read twice, to find errors before the first reply.
 
     Args:
         config: the columns and the layout of the files.
-        text_model: model that will answer the requests.
+        text_model: model that will get the requests.
         texts: texts of the command line. Without texts, the files are read.
         paths: paths of the files.
     """
@@ -164,10 +147,41 @@ def _open_rows(
     return _RowSource(read_paths(), sum(1 for _ in read_paths()))
 
 
+def _write_replies(
+    config: PredictConfig,
+    output_format: OutputFormat,
+    asker: Asker,
+    source: _RowSource,
+) -> OutputCounts:
+    """Writes the replies to rows, shows the progress, and counts the rows."""
+    path = config.output_file
+    with (
+        signals.stoppable() as ignore_signals,
+        Progress(
+            source.num_rows,
+            unit="row",
+            examples_per_unit=1,
+            examples_name="rows",
+            description="Predicting",
+        ) as progress,
+    ):
+        counter = RowCounter(progress if path else None)
+        rows = reply_to_rows(
+            asker,
+            source.input_rows,
+            _choose_row_options(config, output_format, source),
+            counter,
+        )
+        try:
+            return write_output(path, output_format, rows, ignore_signals)
+        except signals.SignalInterrupt as stopped:
+            raise stopped.with_text(_describe_rows(counter, path)) from None
+
+
 def _choose_row_options(
     config: PredictConfig, output_format: OutputFormat, source: _RowSource
 ) -> RowOptions:
-    """Returns how to answer the rows: those of a pipe as soon as they come."""
+    """Decides how to batch the rows: not those of a pipe, whose user waits."""
     is_file = source.num_rows is not None
     return RowOptions(
         batch_size=config.batch_size if is_file else 1,
@@ -184,13 +198,13 @@ def _describe_rows(counter: RowCounter, path: str | None) -> str:
     return f"after {counter.num_yielded} rows"
 
 
-def answer_in_bulk(
+def reply_in_bulk(
     config: PredictConfig,
     output_format: OutputFormat,
     paths: Sequence[str],
     beam_options: "PipelineOptions | None",
 ) -> int:
-    """Answers the requests of files as a job, whose units write shards.
+    """Replies to the requests of files as a job, whose units write shards.
 
     Args:
         config: the model, its text task, and the number of processes and
@@ -215,7 +229,7 @@ def answer_in_bulk(
     options = _create_bulk_options(config, output_format)
     unit_runner = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
-        result = answer_files(
+        result = run_bulk_job(
             options, paths, output_file, config.num_shards or 0, unit_runner
         )
     result.counts.log(result.text)

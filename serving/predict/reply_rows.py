@@ -12,15 +12,16 @@ from serving.text_tasks.text_task import AnyTextTask, Reply
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """Options of answering rows, and of the columns of the output.
+    """Options for reading rows, and for the columns of the output.
 
     Attributes:
         batch_size: number of requests in a batch.
         sorts_by_length: whether to read thousands of requests at once, and to
-            sort them by length. False answers each batch as soon as it is read.
+            sort them by length. If not, each batch gets its replies as soon as
+            it is read.
         output_fields: names of the fields of a reply to keep, () for all.
         has_checked_fields: whether it was checked that replies have these
-            fields. Otherwise, `answer_rows` checks the first reply.
+            fields. Otherwise, `reply_to_rows` checks the first reply.
         keeps_columns: whether to keep the columns of the input.
         taken_names: names of columns of the input, if all rows were read
             before. A field of a reply that has such a name is renamed in all

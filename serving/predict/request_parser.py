@@ -24,7 +24,7 @@ class RequestColumns:
     `choose` creates the object from these names.
 
     Attributes:
-        text_task: text task that will answer the requests.
+        text_task: text task of the requests.
         chosen: {field: its column} of the flags.
         trained: {field: its column} of the table that the model was trained on.
     """
@@ -43,7 +43,7 @@ class RequestColumns:
         """Assigns columns to the fields of a text task, in their order.
 
         Args:
-            text_task: text task that will answer the requests.
+            text_task: text task of the requests.
             columns: names of columns, as the flags choose them. None chooses no
                 column for the field.
             trained_columns: names like `columns`, of the table that the model
@@ -143,8 +143,7 @@ class RequestParser:
        the column whose name is usual for a text.
 
     Attributes:
-        columns: the text task that will answer the requests, and the columns of
-            its fields.
+        columns: the text task of the requests, and the columns of its fields.
         is_table: whether the file is a table, such as CSV.
         may_be_plain: whether a line of the file may be plain text.
     """

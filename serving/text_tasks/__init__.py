@@ -2,16 +2,17 @@
 
 docs/common_changes.md says how to add one.
 
-SavedModels answer most text tasks too: exporting/heads/classify.py is the twin
-of classify.py, and so on. A change to one needs the same change to the
+SavedModels do most text tasks too: exporting/heads/classify_exporter.py is the
+twin of classify.py, and so on. A change to one needs the same change to the
 other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 
     text_task.py: `TextTask`, and the options that change replies
-    registry.py: lists the text tasks, and says which of them a model supports
+    text_task_registry.py: lists the text tasks, and says which of them a model
+        supports
     text_engine.py: `TextEngine`, an engine with its tokenizer, lengths and
         labels
     export_reading.py: reads the `TextEngine` and the settings of an export
-    asking.py: `Asker`, which asks a model by a text task, in steps
+    asking.py: `Asker`, which gets the replies of a model, in steps
     request_fields.py: the fields of requests, and the texts in them
     pairs.py: turns a text or a pair into an input of the network
     tokenize.py: WordPieces, as the network reads them

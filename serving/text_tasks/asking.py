@@ -1,4 +1,4 @@
-"""Asks a model by a text task: several requests at once, in steps.
+"""Gets the replies of a model to several requests at once, in steps.
 
     requests = [{"text": "The boat left."}]
     replies = Asker(text_model.text_engine, text_task).ask(requests)
@@ -46,12 +46,12 @@ StepReplies: TypeAlias = dict[int, Reply | Failure]
 
 @dataclasses.dataclass(frozen=True)
 class Asker:
-    """Asks a model by one text task, with the same options for all replies.
+    """Gets the replies of a model to requests to one of its text tasks.
 
     Attributes:
-        text_engine: engine that answers the requests.
-        text_task: text task by which the model answers them.
-        reply_options: options that change the replies.
+        text_engine: the model that gets the requests.
+        text_task: text task of the requests.
+        reply_options: options that change all replies.
     """
 
     text_engine: TextEngine
@@ -59,7 +59,7 @@ class Asker:
     reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS
 
     def ask(self, requests: Sequence[object]) -> list[Reply | Failure]:
-        """Checks and answers requests, which may be unchecked JSON.
+        """Returns the replies to requests, which may be unchecked JSON.
 
         Returns:
             a reply to each request, {} if its texts are empty, or its failure:
@@ -101,7 +101,7 @@ class Asker:
     def ask_in_steps(
         self, requests: Mapping[int, CheckedRequest]
     ) -> Iterator[StepReplies]:
-        """Answers requests that are checked, in steps.
+        """Replies to requests that are checked, in steps.
 
         A step encodes a request or runs a batch of the network. Between two
         steps, the caller may do something else, or stop.
@@ -116,7 +116,7 @@ class Asker:
         for index, request in requests.items():
             replies: StepReplies = {}
             if not self.text_task.has_text(request):
-                # The network would guess an answer to an empty text.
+                # The network would compute a reply to an empty text.
                 replies[index] = {}
             else:
                 try:
@@ -134,14 +134,14 @@ class Asker:
         """Yields the replies to requests after each batch.
 
         If the network fails on a batch, logs why, and runs it for each request
-        that is not answered yet. Only requests on which the network fails alone
+        that has no reply yet. Only requests on which the network fails alone
         get an error.
         """
-        unanswered = dict(encoded)
+        without_reply = dict(encoded)
         try:
             for replies in self._run_batches(encoded):
                 for index in replies:
-                    del unanswered[index]
+                    del without_reply[index]
                 yield replies
         except EngineError as error:
             if len(encoded) == 1:
@@ -149,10 +149,10 @@ class Asker:
                 return
             logging.warning(
                 "The network runs again for each of %d requests: %s",
-                len(unanswered),
+                len(without_reply),
                 error,
             )
-            for index, request in unanswered.items():
+            for index, request in without_reply.items():
                 yield from self._ask_encoded({index: request})
 
     def _run_batches(

@@ -16,16 +16,16 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from serving.engines import Engine, checksums
-from serving.text_tasks.registry import (
-    TEXT_TASKS_OF_CLASS,
-    check_settings,
-    create_text_tasks,
-)
 from serving.text_tasks.text_engine import (
     TextEngine,
     create_text_engine,
 )
 from serving.text_tasks.text_task import AnyTextTask
+from serving.text_tasks.text_task_registry import (
+    TEXT_TASKS_OF_CLASS,
+    check_settings,
+    create_text_tasks,
+)
 
 
 class ExportContents(NamedTuple):

@@ -99,11 +99,7 @@ def without_pairs(text_task: AnyTextTask) -> AnyTextTask:
 
 
 def _check_single_text(request: Request) -> None:
-    """Checks that a request names one text, and names it once.
-
-    Raises:
-        RequestError: the request names the text twice, or is a pair.
-    """
+    """Checks that a request names its text once, and has no second text."""
     check_pair(request)
     if request.get("text_b"):
         raise RequestError(

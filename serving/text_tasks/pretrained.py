@@ -1,9 +1,11 @@
 """Text tasks of a pretrained model: fill-mask and next-sentence."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
+from data.arrays import FloatArray
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.pairs import (
     CutReply,
@@ -108,21 +110,32 @@ def _decode_masks(
     # embedding table may contain additional rows.
     tokens = text_engine.tokenizer.tokens
     probabilities = outputs[0]["masked_lm_probabilities"]
-    reply: FillMaskReply = {"masks": []}
-    for values in probabilities[positions, : len(tokens)]:
-        best_ids = np.argsort(-values, kind="stable")[: reply_options.top_k]
-        reply["masks"].append(
-            [
-                {
-                    "token": tokens[token_id],
-                    "probability": float(values[token_id]),
-                }
-                for token_id in best_ids
-            ]
-        )
+    reply: FillMaskReply = {
+        "masks": [
+            _list_candidates(tokens, values, reply_options.top_k)
+            for values in probabilities[positions, : len(tokens)]
+        ]
+    }
     if num_cut := masked.num_masks - len(positions):
         reply["num_masks_cut"] = num_cut
     return reply
+
+
+def _list_candidates(
+    tokens: Sequence[str], probabilities: FloatArray, top_k: int
+) -> list[MaskCandidate]:
+    """Returns the `top_k` most probable tokens for a mask, the best first.
+
+    `probabilities` [V] are those of the V tokens.
+    """
+    best_ids = np.argsort(-probabilities, kind="stable")[:top_k]
+    return [
+        {
+            "token": tokens[token_id],
+            "probability": float(probabilities[token_id]),
+        }
+        for token_id in best_ids
+    ]
 
 
 FILL_MASK = TextTask(

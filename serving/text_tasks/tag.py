@@ -113,24 +113,27 @@ def _decode_tags(
     """Returns the tags of the words, and the entities in the text."""
     text, example, windows = sentence
     labels = text_engine.labels
-    words = example.words
-    (tags,), (tag_probabilities,) = sentence_windows.choose_tags(
+    (tags,), (probabilities,) = sentence_windows.choose_tags(
         [example],
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
         legal_tags=text_engine.chooses_legal_tags,
     )
-    probabilities = tag_probabilities.tolist()
     reply: TagReply = {
-        "words": words,
+        "words": example.words,
         "tags": tags,
-        "probabilities": probabilities,
+        "probabilities": probabilities.tolist(),
     }
-    if text is None:
-        return reply
-    spans = find_words(text, words)
-    entities = _create_entity_replies(text, spans, tags, probabilities)
+    return reply if text is None else _with_positions(reply, text)
+
+
+def _with_positions(reply: TagReply, text: str) -> TagReply:
+    """Returns the reply to a text, with the positions of words and entities."""
+    spans = find_words(text, reply["words"])
+    entities = _create_entity_replies(
+        text, spans, reply["tags"], reply["probabilities"]
+    )
     return {
         **reply,
         "spans": [[*span] for span in spans],

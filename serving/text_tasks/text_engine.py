@@ -1,4 +1,4 @@
-"""An engine with its tokenizer and the settings of its head."""
+"""An engine, and what text tasks must know of its export."""
 
 import dataclasses
 from typing import NamedTuple
@@ -36,11 +36,10 @@ class AnswerOptions(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TextEngine:
-    """An engine with its tokenizer, lengths and labels.
+    """Holds all that text tasks read of an export, and calls nothing itself.
 
-    It is all that text tasks read of an export. The settings of the head are
-    attributes here, so that a text task reads no setting that an export may
-    lack.
+    The settings of the head are attributes here, so that a text task reads no
+    setting that an export may lack.
 
     Attributes:
         engine: the engine that runs the network.
@@ -131,11 +130,7 @@ def create_text_engine(
     max_seq_length = min(filter(None, (head_settings["max_seq_length"], fixed)))
     answer_options = None
     if model_class == kinds.SPAN_LABELER:
-        windows = read_options(
-            WindowOptions, {**head_settings, "max_seq_length": max_seq_length}
-        )
-        decoding = read_options(DecodingOptions, head_settings)
-        answer_options = AnswerOptions(windows, decoding)
+        answer_options = _read_answer_options(head_settings, max_seq_length)
     return TextEngine(
         engine=engine,
         tokenizer=tokenizer,
@@ -150,4 +145,16 @@ def create_text_engine(
         # An export without this setting chooses each tag independently.
         chooses_legal_tags=bool(head_settings.get("legal_tags")),
         answer_options=answer_options,
+    )
+
+
+def _read_answer_options(
+    head_settings: HeadSettings, max_seq_length: int
+) -> AnswerOptions:
+    """Returns how a span labeler answers, from the settings of its head."""
+    return AnswerOptions(
+        windows=read_options(
+            WindowOptions, {**head_settings, "max_seq_length": max_seq_length}
+        ),
+        decoding=read_options(DecodingOptions, head_settings),
     )

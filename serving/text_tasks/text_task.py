@@ -1,8 +1,6 @@
 """A text task, and the options that change its replies.
 
-asking.py asks a model by a text task.
-
-A text task is a kind of request that an export answers. A `Task` of
+A text task is what an export does with texts, such as "classify". A `Task` of
 training/task.py is what a model learns. Text tasks use the same tokenizer,
 windows and decoders as the training scripts.
 """
@@ -36,9 +34,8 @@ MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
-# What decoding must know of a request, such as the words of a text to tag: the
-# same idea as the origin of a record in training/task.py. The key `origin` of
-# model.json is something else: the provenance of weights.
+# What decoding must know of a request, such as the words of a text to tag, as
+# the origin of a record in training/task.py. This is no `origin` of model.json.
 OriginT = TypeVar("OriginT")
 OriginT_contra = TypeVar("OriginT_contra", contravariant=True)
 # The TypedDict of a text task's requests, whose texts are checked.
@@ -101,7 +98,7 @@ class EncodeRequest(Protocol[RequestT_contra, OriginT]):
         """Returns a request as the network reads it.
 
         Args:
-            text_engine: engine that answers the request.
+            text_engine: the model that gets the request.
             request: request to encode, a TypedDict in the text task's file.
 
         Raises:
@@ -125,13 +122,13 @@ class DecodeReply(Protocol[OriginT_contra, ReplyT_co]):
         The reply is plain Python. The `Asker` rounds its numbers.
 
         Args:
-            text_engine: engine that answers the request.
+            text_engine: the model that gets the request.
             origin: origin of the request, which `encode` returned.
             outputs: {name: array} for each input of the request.
             reply_options: options that change the reply.
 
         Raises:
-            RequestError: the request cannot be answered.
+            RequestError: the request can get no reply.
         """
 
 
@@ -144,9 +141,9 @@ class CheckFields(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
-    """A kind of request that an export answers, such as "classify".
+    """What an export does with texts, such as "classify".
 
-    `Asker.ask` in asking.py answers requests, which may be unchecked JSON.
+    `Asker.ask` in asking.py gets requests, which may be unchecked JSON.
     For each request, it calls `parse_request`, `encode`, the network and
     `decode`. It returns the reply, or a `Failure` with the RequestError or the
     EngineError that one of these steps raised.
@@ -161,7 +158,7 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
         reads_all: whether all of a long text is read, and not only as much as
             fits the model's maximum length.
         required_settings: names of the settings of the head without which the
-            text task cannot answer.
+            text task cannot reply.
         check_fields: function that checks whether the fields of a request go
             together, or None.
     """

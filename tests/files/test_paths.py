@@ -40,7 +40,7 @@ def test_folders_before_a_pattern_are_not_read_as_patterns(
     folder, pattern, matches, is_absolute
 ):
     before = str(folder) if is_absolute else f"./{ODD}"
-    found = paths.find_matches(f"{before}/{pattern}")
+    found = paths.list_matches(f"{before}/{pattern}")
     assert found == [f"{before}/{name}" for name in matches]
 
 

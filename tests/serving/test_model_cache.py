@@ -74,7 +74,7 @@ def changed_model(request, model):
     return pickle.loads(pickled)
 
 
-def test_a_model_whose_folder_changed_does_not_answer(changed_model):
+def test_a_model_whose_folder_changed_does_not_reply(changed_model):
     with pytest.raises(ValueError, match="another model"):
         changed_model.classify(TEXTS)
 

@@ -170,7 +170,7 @@ METHODS = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_an_empty_text_has_an_empty_answer(method, load_text_model):
+def test_an_empty_text_has_an_empty_reply(method, load_text_model):
     """The network would guess one."""
     kind, count = METHODS[method]
     ask = getattr(load_text_model(kind), method)

@@ -221,6 +221,6 @@ def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
             f"a {kinds.model_class_of(model)}. Add the class to "
-            "model_folders/kinds.py and serving/exporting/heads/registry.py, "
-            "or train without --export_dir"
+            "model_folders/kinds.py and serving/exporting/heads/"
+            "exporter_registry.py, or train without --export_dir"
         )

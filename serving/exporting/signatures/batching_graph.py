@@ -29,8 +29,8 @@ def pack_rows(
 ) -> Tensors:
     """Packs texts `start` to `end` - 1 into the features of one batch.
 
-    `tokens` contains the tokens of all texts, or for pairs, the tokens of all
-    first texts and the tokens of all second texts.
+    `tokens` contains the WordPieces of all texts, or for pairs, those of all
+    first texts and those of all second texts.
     """
     packed = packing.pack(*(texts[start:end] for texts in tokens))
     return trim_padding(packed, multiple=1)
@@ -64,24 +64,33 @@ def call_in_batches(
             for name, array in arrays.items()
         }
 
-    arrays = {
+    _, arrays = tf.while_loop(
+        lambda index, _: index < num_batches,
+        call_next,
+        (0, _create_batch_arrays(call.structured_outputs, num_batches)),
+        parallel_iterations=1,
+    )
+    joined = {name: array.concat() for name, array in arrays.items()}
+    # `joined` contains the same names as the outputs of one batch.
+    return cast(_OutputsT, joined)
+
+
+def _create_batch_arrays(
+    specs: Mapping[str, tf.TensorSpec], num_batches: tf.Tensor
+) -> dict[str, tf.TensorArray]:
+    """Returns empty arrays for the outputs of each batch.
+
+    `specs` contains the dtype and the shape of each output.
+    """
+    return {
         name: tf.TensorArray(
             spec.dtype,
             num_batches,
             infer_shape=False,
             element_shape=[None, *spec.shape[1:]],
         )
-        for name, spec in call.structured_outputs.items()
+        for name, spec in specs.items()
     }
-    _, arrays = tf.while_loop(
-        lambda index, _: index < num_batches,
-        call_next,
-        (0, arrays),
-        parallel_iterations=1,
-    )
-    joined = {name: array.concat() for name, array in arrays.items()}
-    # `joined` contains the same names as the outputs of one batch.
-    return cast(_OutputsT, joined)
 
 
 def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Tensors:

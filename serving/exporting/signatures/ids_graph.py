@@ -97,7 +97,7 @@ def choose_output_labels(
     labels = [
         *(head_settings.get("labels") or default_labels(model.num_labels))
     ]
-    # A SavedModel would answer with the names of other outputs.
+    # A SavedModel would return the names of other outputs.
     check_labels(labels, num_labels=model.num_labels)
     return labels
 

@@ -71,10 +71,10 @@ function bars(rows) {
   for (const [name, fraction, isChosen] of rows) {
     const bar = element("div", { class: "bar" });
     bar.style.width = `${100 * Math.min(Math.max(fraction, 0), 1)}%`;
-    const kind = isChosen ? "chosen" : "";
-    list.append(element("span", { class: kind }, name),
+    const className = isChosen ? "chosen" : "";
+    list.append(element("span", { class: className }, name),
       element("div", { class: "track", "aria-hidden": "true" }, bar),
-      element("span", { class: kind }, percent(fraction)));
+      element("span", { class: className }, percent(fraction)));
   }
   return list;
 }

@@ -77,7 +77,7 @@ def load_on(export_folders, load_text_model):
     ("engine", "method"),
     [case for case in ASKED if case.values[0] != "saved_model"],
 )
-def test_answers_are_those_of_the_saved_model(
+def test_replies_are_those_of_the_saved_model(
     engine, method, load_on, load_text_model
 ):
     kind, texts = REQUESTS[method]
@@ -91,7 +91,7 @@ def test_answers_are_those_of_the_saved_model(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("engine", "method"), ASKED)
-def test_an_answer_does_not_depend_on_its_neighbors(engine, method, load_on):
+def test_a_reply_does_not_depend_on_its_neighbors(engine, method, load_on):
     kind, texts = REQUESTS[method]
     bert = load_on(engine, kind)
     answer = getattr(bert, method)
@@ -100,7 +100,7 @@ def test_an_answer_does_not_depend_on_its_neighbors(engine, method, load_on):
 
 
 @pytest.mark.slow
-def test_an_answer_in_int8_does_not_depend_on_its_neighbors(in_int8):
+def test_a_reply_in_int8_does_not_depend_on_its_neighbors(in_int8):
     """A range is that of a row, or a row runs by itself."""
     assert in_int8.path.endswith(in_int8.engine.name)
     for text, together in zip(TEXTS, in_int8.classify(TEXTS), strict=True):
@@ -109,7 +109,7 @@ def test_an_answer_in_int8_does_not_depend_on_its_neighbors(in_int8):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES[:-1])
-def test_a_copy_over_the_files_changes_no_answer(
+def test_a_copy_over_the_files_changes_no_reply(
     engine, export_folders, tmp_path
 ):
     shutil.copytree(export_folders["classifier"], tmp_path / "model")
@@ -154,7 +154,7 @@ def test_an_export_in_several_formats_is_a_saved_model(all_formats):
     assert tf.saved_model.contains_saved_model(all_formats)
 
 
-def test_several_formats_in_a_folder_give_the_same_answers(all_formats):
+def test_several_formats_in_a_folder_give_the_same_replies(all_formats):
     folder = all_formats
     expected = serving.load(folder, engine="saved_model").classify(TEXTS)
     for name in INSTALLED:

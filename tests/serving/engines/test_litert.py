@@ -1,6 +1,6 @@
 """Models of LiteRT: what is loaded, and what its calls share.
 
-tests/serving/engines/test_engine.py compares the answers of all engines.
+tests/serving/engines/test_engine.py compares the replies of all engines.
 """
 
 from concurrent import futures
@@ -74,7 +74,7 @@ def test_calls_of_several_threads_do_not_mix(write_doubling_model):
         assert len([*pool.map(ask, range(400))]) == 400
 
 
-def test_a_copy_over_the_file_changes_no_answer(write_doubling_model):
+def test_a_copy_over_the_file_changes_no_reply(write_doubling_model):
     path = write_doubling_model()
     engine = LiteRt(path)
     with path.open("r+b") as file:

@@ -1,6 +1,6 @@
 """ONNX files in ONNX Runtime: names, shapes, and files of other programs.
 
-tests/serving/engines/test_engine.py compares the answers of all engines.
+tests/serving/engines/test_engine.py compares the replies of all engines.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """SavedModels in TensorFlow: names, shapes, and folders of other programs.
 
-tests/serving/engines/test_engine.py compares the answers of all engines.
+tests/serving/engines/test_engine.py compares the replies of all engines.
 """
 
 import numpy as np

@@ -6,7 +6,7 @@ import pytest
 import modeling
 from modeling.layers import all_layers
 from serving.engines import load_engine
-from serving.exporting.heads.embed import create_embed_signatures
+from serving.exporting.heads.embed_exporter import create_embed_signatures
 from serving.exporting.litert_writer import write_litert
 from tests.support.models import create_batch
 from tests.support.serving.engines import needs_engine

@@ -165,7 +165,7 @@ def run_client(command, folder, kinds, path, **options):
     return json.loads(path.read_text())
 
 
-def test_optimum_computes_the_same_answers(folder, tmp_path):
+def test_optimum_computes_the_same_replies(folder, tmp_path):
     python = os.environ.get("BERT_OPTIMUM_PYTHON")
     if not python:
         pytest.skip("needs BERT_OPTIMUM_PYTHON")
@@ -174,7 +174,7 @@ def test_optimum_computes_the_same_answers(folder, tmp_path):
     compare_answers(folder, result, CLASSES)
 
 
-def test_transformers_js_computes_the_same_answers(folder, tmp_path):
+def test_transformers_js_computes_the_same_replies(folder, tmp_path):
     modules = os.environ.get("BERT_NODE_MODULES")
     if not modules or not shutil.which("node"):
         pytest.skip("needs node, and BERT_NODE_MODULES")

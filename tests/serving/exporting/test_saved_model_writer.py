@@ -79,7 +79,7 @@ def test_each_weight_is_stored_once_in_the_type_of_its_computation(
     )
 
 
-def test_zero_texts_get_zero_answers(saved_models_folder):
+def test_zero_texts_get_zero_replies(saved_models_folder):
     for path in saved_models_folder.glob("*/saved_model.pb"):
         for signature in tf.saved_model.load(path.parent).signatures.values():
             nothing = {

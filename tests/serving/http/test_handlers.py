@@ -50,48 +50,48 @@ def create_request(body):
     return Request(asgi.create_scope("POST", "/"), receive)
 
 
-def read_reply(answering):
+def read_reply(computation):
     """Returns the parsed reply that a coroutine of Handlers returns."""
-    return json.loads(asyncio.run(answering).body)
+    return json.loads(asyncio.run(computation).body)
 
 
 def test_a_server_is_healthy_once_its_models_are_loaded(handlers):
-    assert read_reply(handlers.answer_health_request()) == {"status": "ready"}
+    assert read_reply(handlers.reply_to_health_request()) == {"status": "ready"}
 
 
 def test_a_server_that_loads_its_models_is_not_healthy(loading_handlers):
     with pytest.raises(HttpError, match="loading") as caught:
-        read_reply(loading_handlers.answer_health_request())
+        read_reply(loading_handlers.reply_to_health_request())
     assert caught.value.status == 503
 
 
 def test_the_models_are_listed_with_their_tasks(handlers):
-    (model,) = read_reply(handlers.answer_models_request())["models"]
+    (model,) = read_reply(handlers.reply_to_models_request())["models"]
     assert model["name"] == "m"
     assert model["tasks"] == ["task"]
     assert model["fields"] == {"task": ["text"]}
 
 
 def test_the_status_of_a_model_is_that_of_tensorflow_serving(handlers):
-    reply = read_reply(handlers.answer_status_request("m"))
+    reply = read_reply(handlers.reply_to_status_request("m"))
     (status,) = reply["model_version_status"]
     assert (status["version"], status["state"]) == ("1", "AVAILABLE")
 
 
 def test_a_model_that_is_loading_has_the_status_loading(loading_handlers):
-    reply = read_reply(loading_handlers.answer_status_request("m"))
+    reply = read_reply(loading_handlers.reply_to_status_request("m"))
     assert reply["model_version_status"][0]["state"] == "LOADING"
 
 
 def test_a_get_of_a_path_of_predictions_is_refused(handlers):
     with pytest.raises(HTTPException, match="use POST") as caught:
-        read_reply(handlers.answer_status_request("m:predict"))
+        read_reply(handlers.reply_to_status_request("m:predict"))
     assert caught.value.headers == {"Allow": "POST"}
 
 
 def test_one_text_gets_a_reply(handlers):
     reply = read_reply(
-        handlers.answer_text_task_request(
+        handlers.reply_to_text_task_request(
             "m", "task", create_request({"text": "a"})
         )
     )
@@ -101,7 +101,7 @@ def test_one_text_gets_a_reply(handlers):
 @pytest.mark.parametrize("texts", [[], ["a"], ["a", "b"]])
 def test_a_list_of_texts_gets_a_list_of_replies(handlers, texts):
     reply = read_reply(
-        handlers.answer_text_task_request(
+        handlers.reply_to_text_task_request(
             "m", "task", create_request({"text": texts})
         )
     )
@@ -115,7 +115,7 @@ def test_a_list_of_texts_gets_a_list_of_replies(handlers, texts):
 def test_another_model_or_task_is_refused(handlers, name, task, culprit):
     with pytest.raises(HttpError, match=culprit) as caught:
         read_reply(
-            handlers.answer_text_task_request(name, task, create_request({}))
+            handlers.reply_to_text_task_request(name, task, create_request({}))
         )
     assert caught.value.status == 404
 
@@ -133,14 +133,16 @@ def test_another_model_or_task_is_refused(handlers, name, task, culprit):
 def test_a_request_that_fails_is_an_error(handlers, body, status, culprit):
     with pytest.raises(HttpError, match=culprit) as caught:
         read_reply(
-            handlers.answer_text_task_request("m", "task", create_request(body))
+            handlers.reply_to_text_task_request(
+                "m", "task", create_request(body)
+            )
         )
     assert caught.value.status == status
 
 
 def test_predictions_are_those_of_the_main_task(handlers):
     reply = read_reply(
-        handlers.answer_predict_request(
+        handlers.reply_to_predict_request(
             "m", create_request({"instances": ["a", "b"]})
         )
     )
@@ -150,6 +152,8 @@ def test_predictions_are_those_of_the_main_task(handlers):
 def test_a_body_without_instances_is_refused(handlers):
     with pytest.raises(HttpError, match="instances") as caught:
         read_reply(
-            handlers.answer_predict_request("m", create_request({"text": "a"}))
+            handlers.reply_to_predict_request(
+                "m", create_request({"text": "a"})
+            )
         )
     assert caught.value.status == 400

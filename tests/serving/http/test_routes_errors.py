@@ -35,7 +35,7 @@ def error_of(response):
 def test_a_failed_request_gets_the_error_of_its_handler(error_handlers):
     error = HttpError(503, "loading", {"Retry-After": "1"})
     response = asyncio.run(
-        error_handlers.answer_failed_request(create_request(), error)
+        error_handlers.reply_to_failed_request(create_request(), error)
     )
     assert response.status_code == 503
     assert response.headers["Retry-After"] == "1"
@@ -44,7 +44,9 @@ def test_a_failed_request_gets_the_error_of_its_handler(error_handlers):
 
 def test_the_error_about_an_unknown_path_lists_all_paths(error_handlers):
     response = asyncio.run(
-        error_handlers.answer_unknown_path(create_request(), HTTPException(404))
+        error_handlers.reply_to_unknown_path(
+            create_request(), HTTPException(404)
+        )
     )
     assert response.status_code == 404
     assert "GET /, GET /v1/models/NAME" in error_of(response)
@@ -62,7 +64,7 @@ def test_the_error_about_a_wrong_method_names_the_allowed_ones(
     error_handlers, path_params, allowed
 ):
     response = asyncio.run(
-        error_handlers.answer_wrong_method(
+        error_handlers.reply_to_wrong_method(
             create_request(**path_params),
             HTTPException(405, headers={"Allow": "GET"}),
         )
@@ -74,7 +76,7 @@ def test_the_error_about_a_wrong_method_names_the_allowed_ones(
 
 def test_another_method_for_an_unknown_model_is_an_unknown_path(error_handlers):
     response = asyncio.run(
-        error_handlers.answer_wrong_method(
+        error_handlers.reply_to_wrong_method(
             create_request(name="n:predict"),
             HTTPException(405, headers={"Allow": "GET"}),
         )

@@ -57,12 +57,12 @@ def jobs(inputs, export_folders, tmp_path_factory):
         folder = tmp_path_factory.mktemp("job")
         shutil.copy(inputs / "in.jsonl", folder)
         predict = functools.partial(run_in, folder, export_folders)
-        answer_in_shards(predict, ending, num_processes=1)
+        reply_in_shards(predict, ending, num_processes=1)
         shards[ending] = [*shards_of(folder, "out").values()]
     return shards
 
 
-def answer_in_shards(predict, ending, num_processes):
+def reply_in_shards(predict, ending, num_processes):
     """Answers in.jsonl in five shards, and checks what is said of it."""
     done = predict(f"out.{ending}", num_processes=num_processes, num_shards=5)
     assert done.status == 1
@@ -74,7 +74,7 @@ def answer_in_shards(predict, ending, num_processes):
 def test_the_bytes_do_not_depend_on_the_processes(
     ending, folder, predict, jobs
 ):
-    answer_in_shards(predict, ending, num_processes=2)
+    reply_in_shards(predict, ending, num_processes=2)
     made = [*shards_of(folder, "out").values()]
     assert len(made) == 5
     assert made == jobs[ending]
@@ -82,17 +82,17 @@ def test_the_bytes_do_not_depend_on_the_processes(
 
 
 @pytest.fixture(scope="module")
-def whole_answers(inputs, export_folders, tmp_path_factory):
+def whole_replies(inputs, export_folders, tmp_path_factory):
     """The answers to in.jsonl that one process wrote to one file."""
     path = tmp_path_factory.mktemp("whole") / "out.jsonl"
     assert run_in(inputs, export_folders, path).status == 1
     return output_files.read_json_lines(path)
 
 
-def test_the_answers_are_those_of_one_file(jobs, whole_answers):
+def test_the_replies_are_those_of_one_file(jobs, whole_replies):
     lines = [line for part in jobs["jsonl"] for line in part.splitlines()]
-    assert len(lines) == len(whole_answers) == 1501
-    for line, answer in zip(lines, whole_answers, strict=True):
+    assert len(lines) == len(whole_replies) == 1501
+    for line, answer in zip(lines, whole_replies, strict=True):
         row, expected = json.loads(line), dict(answer)
         numbers = [*row.pop("probabilities", {}).values()]
         wanted = [*expected.pop("probabilities", {}).values()]
@@ -102,7 +102,7 @@ def test_the_answers_are_those_of_one_file(jobs, whole_answers):
         assert row == expected
 
 
-def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole_answers):
+def test_a_table_has_the_columns_of_all_rows_and_replies(jobs, whole_replies):
     headers = {part.splitlines()[0] for part in jobs["csv"]}
     assert headers == {
         b"id,text,label,late,predicted_label,probabilities.no,"
@@ -114,7 +114,7 @@ def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole_answers):
         for row in csv.DictReader(part.decode().splitlines())
     ]
     assert [row["id"] for row in cells] == [
-        str(row.get("id", "")) for row in whole_answers
+        str(row.get("id", "")) for row in whole_replies
     ]
     assert cells[1491]["late"] == 'a "quoted" one'
 
@@ -146,7 +146,7 @@ def test_a_label_of_the_input_is_not_replaced(folder, predict):
     assert rows[4].keys() == {"id", "text", "predicted_label"}
 
 
-def test_an_array_is_nan_where_there_is_no_answer(folder, predict):
+def test_an_array_is_nan_where_there_is_no_reply(folder, predict):
     predict("nan.npy", num_shards=30)
     arrays = [np.load(path) for path in sorted(folder.glob("nan-*.npy"))]
     array = np.concatenate(arrays)
@@ -213,7 +213,7 @@ def test_parquet_is_answered_by_groups_of_rows(folder, predict):
 
 
 @pytest.mark.parametrize("kind", ["ner", "squad", "pretraining", "features"])
-def test_every_task_has_its_columns_before_the_first_answer(
+def test_every_task_has_its_columns_before_the_first_reply(
     kind, folder, predict
 ):
     texts = [" ".join(WORDS * n) + " [MASK]" for n in (1, 9, 2)]
@@ -345,7 +345,7 @@ def test_a_damaged_shard_is_written_again(finished_folder, repeat):
         pytest.param({"output": "gs://a/b.csv"}, ("local",), id="a bucket"),
     ],
 )
-def test_wrong_inputs_are_refused_before_the_first_answer(
+def test_wrong_inputs_are_refused_before_the_first_reply(
     flags, words, folder, predict
 ):
     (folder / "no_text.csv").write_text("id,other,more\n1,2,3\n")

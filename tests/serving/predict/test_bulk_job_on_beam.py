@@ -71,7 +71,7 @@ def test_a_misspelled_flag_is_refused_before_anything_is_written(
 
 
 @pytest.mark.slow
-def test_a_killed_worker_of_dask_changes_no_answer(export_folders, tmp_path):
+def test_a_killed_worker_of_dask_changes_no_reply(export_folders, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     write_texts(tmp_path / "in.txt", 30_000)
     flags = options_of(export_folders)

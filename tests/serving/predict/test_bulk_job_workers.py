@@ -40,7 +40,7 @@ def options_for(path):
 
 
 @pytest.fixture
-def answer_with(export_folders, tmp_path, monkeypatch):
+def reply_with(export_folders, tmp_path, monkeypatch):
     """(name, function that makes calls) -> the counts and {shard: content}."""
     write_inputs(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -48,7 +48,7 @@ def answer_with(export_folders, tmp_path, monkeypatch):
 
     def answer(name, run):
         paths = ["in.jsonl", "part-1.csv"]
-        result = bulk_job.answer_files(options, paths, f"{name}.jsonl", 6, run)
+        result = bulk_job.run_bulk_job(options, paths, f"{name}.jsonl", 6, run)
         return result.counts, shards_of(tmp_path, name)
 
     return answer
@@ -70,21 +70,21 @@ def run_elsewhere(function, calls):
             yield function(*arguments)
 
 
-def test_the_counts_are_of_rows_failed_requests_and_empty_texts(answer_with):
-    counts, _ = answer_with("once", run_once)
+def test_the_counts_are_of_rows_failed_requests_and_empty_texts(reply_with):
+    counts, _ = reply_with("once", run_once)
     assert counts == OutputCounts(num_rows=1551, num_failed=2, num_empty=1)
 
 
-def test_an_error_names_the_file_and_the_line_of_its_request(answer_with):
-    _, shards = answer_with("once", run_once)
+def test_an_error_names_the_file_and_the_line_of_its_request(reply_with):
+    _, shards = reply_with("once", run_once)
     assert b'"file": "in.jsonl", "line": 12' in b"".join(shards.values())
 
 
 @pytest.mark.parametrize("run", [run_twice, run_elsewhere])
-def test_a_unit_computed_twice_or_in_another_folder_writes_the_same_answers(
-    run, answer_with
+def test_a_unit_computed_twice_or_in_another_folder_writes_the_same_replies(
+    run, reply_with
 ):
-    assert answer_with("other", run) == answer_with("once", run_once)
+    assert reply_with("other", run) == reply_with("once", run_once)
 
 
 def test_a_worker_of_two_jobs_loads_the_model_of_each(
@@ -101,7 +101,7 @@ def test_a_worker_of_two_jobs_loads_the_model_of_each(
 
         for name in ("first.jsonl", "second.jsonl"):
             options = options_for("model")
-            bulk_job.answer_files(options, ["part-1.csv"], name, 1, run)
+            bulk_job.run_bulk_job(options, ["part-1.csv"], name, 1, run)
             relabel("model", ["a", "b", "c"])
     first, second = (
         {row["label"] for row in read_rows(tmp_path, stem)}

@@ -40,7 +40,7 @@ def options(export_folders, tmp_path):
     )
 
 
-def test_the_flags_name_all_that_determines_the_answers():
+def test_the_flags_name_all_that_determines_the_replies():
     flags = create_options().flags()
     assert flags["task"] == "classify"
     assert flags["text_column"] == "text"

@@ -12,45 +12,45 @@ from tests.support import output_files
 
 
 @pytest.fixture
-def break_answering(work_folder, monkeypatch):
-    """A function that makes the answering fail after the first answer."""
+def break_replying(work_folder, monkeypatch):
+    """A function that makes the command fail after the first reply."""
 
     def fail(*arguments, **options):
         yield [OutputRow({"label": "yes"})]
         raise OSError("the disk is full")
 
-    return lambda: monkeypatch.setattr(predict_steps, "answer_rows", fail)
+    return lambda: monkeypatch.setattr(predict_steps, "reply_to_rows", fail)
 
 
-def test_an_earlier_output_stays_while_rows_are_answered(
+def test_an_earlier_output_stays_while_rows_get_replies(
     work_folder, classify, monkeypatch
 ):
     (work_folder / "kept.jsonl").write_text("earlier")
 
-    def answer_rows(*arguments, **options):
+    def reply_to_rows(*arguments, **options):
         yield [OutputRow({"label": "yes"})]
         assert (work_folder / "kept.jsonl").read_text() == "earlier"
 
-    monkeypatch.setattr(predict_steps, "answer_rows", answer_rows)
+    monkeypatch.setattr(predict_steps, "reply_to_rows", reply_to_rows)
     classify(input_file="in.csv", output_file="kept.jsonl")
     (answer,) = output_files.read_json_lines(work_folder / "kept.jsonl")
     assert answer == {"label": "yes"}
 
 
 def test_an_earlier_output_stays_if_the_command_fails(
-    work_folder, classify, break_answering
+    work_folder, classify, break_replying
 ):
     (work_folder / "kept.jsonl").write_text("earlier")
-    break_answering()
+    break_replying()
     with pytest.raises(OSError, match=r"disk is full"):
         classify(input_file="in.csv", output_file="kept.jsonl")
     assert (work_folder / "kept.jsonl").read_text() == "earlier"
 
 
 def test_a_command_that_fails_leaves_no_part_of_an_output(
-    work_folder, classify, break_answering
+    work_folder, classify, break_replying
 ):
-    break_answering()
+    break_replying()
     with pytest.raises(OSError, match=r"disk is full"):
         classify(input_file="in.csv", output_file="new.csv")
     assert not [*work_folder.glob("new*"), *work_folder.glob("*.partial*")]

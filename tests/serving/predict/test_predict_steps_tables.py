@@ -24,21 +24,21 @@ def good_file(tables_of_reviews, classify_in, tmp_path_factory):
 
 
 @pytest.fixture
-def good_answers(good_file, reviews):
+def good_replies(good_file, reviews):
     """The answers to all rows."""
     result = output_files.read_json_lines(good_file)
     assert [row["id"] for row in result] == [*map(str, range(len(reviews)))]
     return result
 
 
-def test_an_array_contains_the_numbers_of_the_answers(
-    work_folder, classify, good_answers
+def test_an_array_contains_the_numbers_of_the_replies(
+    work_folder, classify, good_replies
 ):
     assert classify(input_file="in.csv", output_file="out.npy") == 0
-    numbers = [list(row["probabilities"].values()) for row in good_answers]
+    numbers = [list(row["probabilities"].values()) for row in good_replies]
     array = np.load(work_folder / "out.npy")
     assert array.dtype == np.float32
-    assert array.shape == (len(good_answers), 3)
+    assert array.shape == (len(good_replies), 3)
     np.testing.assert_allclose(array, numbers, atol=1e-5)
 
 
@@ -49,8 +49,8 @@ def test_a_compressed_table_is_the_table(work_folder, classify):
     assert gzip.decompress(compressed) == (work_folder / "out.csv").read_bytes()
 
 
-def test_a_table_contains_the_columns_of_the_input_and_of_the_answers(
-    work_folder, classify, good_answers
+def test_a_table_contains_the_columns_of_the_input_and_of_the_replies(
+    work_folder, classify, good_replies
 ):
     assert classify(input_file="in.csv", output_file="out.csv") == 0
     text = (work_folder / "out.csv").read_text()
@@ -59,7 +59,7 @@ def test_a_table_contains_the_columns_of_the_input_and_of_the_answers(
     # All columns of the input come first.
     answers = ["label", *(f"probabilities.{name}" for name in names)]
     assert header == ["id", "review", *answers]
-    for row, answer in zip(cells, good_answers, strict=True):
+    for row, answer in zip(cells, good_replies, strict=True):
         values = map(str, answer["probabilities"].values())
         columns = answer["id"], answer["review"], answer["label"]
         assert row == [*columns, *values]
@@ -85,14 +85,14 @@ def test_several_files_follow_one_another(work_folder, classify, good_file):
 
 
 def test_each_line_of_text_is_a_row(
-    work_folder, classify, good_answers, caplog
+    work_folder, classify, good_replies, caplog
 ):
     caplog.set_level("INFO", logger="absl")
     classify(input_file="in.txt.gz", output_file="text.jsonl", text_column=None)
     result = output_files.read_json_lines(work_folder / "text.jsonl")
     names = ("label", "probabilities")
     assert result == [
-        {name: answer[name] for name in names} for answer in good_answers
+        {name: answer[name] for name in names} for answer in good_replies
     ]
 
 

@@ -11,8 +11,8 @@ from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 from serving.text_tasks.asking import Asker
-from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.text_task import ReplyOptions
+from serving.text_tasks.text_task_registry import list_text_tasks
 from tests.support.checkpoints import assert_same
 from tests.support.paths import ROOT
 

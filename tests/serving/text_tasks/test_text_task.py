@@ -5,8 +5,8 @@ import typing
 import pytest
 
 from serving.text_tasks.classify import CLASSIFY
-from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.tag import TAG
+from serving.text_tasks.text_task_registry import list_text_tasks
 
 
 def request_type_of(text_task):

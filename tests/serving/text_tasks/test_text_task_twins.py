@@ -3,8 +3,8 @@
 The network is the same, so a difference is one of tokenizing, cutting, packing
 or decoding.
 
-The graph of serving/text_tasks/answer.py is the file of the same name in
-serving/exporting/heads/, and so on.
+The graph of serving/text_tasks/answer.py is in
+serving/exporting/heads/answer_exporter.py, and so on.
 """
 
 import functools
@@ -36,7 +36,7 @@ def name_cases(*, blank):
 
 @pytest.fixture(params=name_cases(blank=False))
 def twins(request, ask_signature):
-    """The answers to a nasty text, or to a pair of them."""
+    """The replies to a nasty text, or to a pair of them."""
     name, case = request.param
     return ask_signature(name)[case]
 
@@ -52,22 +52,22 @@ def cut(array, value):
 
 
 @pytest.mark.parametrize("twins", name_cases(blank=True), indirect=True)
-def test_only_in_python_a_blank_text_has_no_answer(twins):
+def test_only_in_python_a_blank_text_has_no_reply(twins):
     assert not twins.python
     assert twins.graph
 
 
-def test_answers_have_the_outputs_of_the_graph(twins):
+def test_replies_have_the_outputs_of_the_graph(twins):
     assert twins.python.keys() == twins.graph.keys()
 
 
-def test_texts_of_answers_are_those_of_the_graph(twins):
+def test_texts_of_replies_are_those_of_the_graph(twins):
     for name, value, array in twins.outputs():
         if is_text(array):
             assert value == cut(array, value).tolist(), name
 
 
-def test_numbers_of_answers_are_those_of_the_graph(twins):
+def test_numbers_of_replies_are_those_of_the_graph(twins):
     """To the digits that Python rounds to."""
     for name, value, array in twins.outputs():
         if not is_text(array):
@@ -76,7 +76,7 @@ def test_numbers_of_answers_are_those_of_the_graph(twins):
             )
 
 
-def test_the_graph_pads_answers_with_blanks(twins):
+def test_the_graph_pads_replies_with_blanks(twins):
     for name, value, array in twins.outputs():
         if isinstance(value, list):
             blanks = [""] if is_text(array) else [0, -1]

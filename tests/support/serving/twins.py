@@ -55,7 +55,7 @@ N_BEST_OF_OUTPUT = {
 
 
 class Twins(NamedTuple):
-    """What both answer to a request.
+    """The replies of both to a request.
 
     Attributes:
         python: {output: value}, {} for an empty text.

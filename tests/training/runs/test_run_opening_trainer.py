@@ -110,7 +110,7 @@ def test_a_listed_model_without_an_exporter_is_refused_too(
     create_run_trainer, monkeypatch
 ):
     monkeypatch.setitem(kinds.KIND_OF_CLASS, "UnknownModel", kinds.ModelKind())
-    with pytest.raises(ValueError, match=r"heads/registry\.py"):
+    with pytest.raises(ValueError, match=r"heads/exporter_registry\.py"):
         create_run_trainer("run", model_class=UnknownModel, export_dir="export")
 
 

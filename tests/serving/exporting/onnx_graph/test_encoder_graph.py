@@ -1,6 +1,6 @@
 """What a head of labels adds to an ONNX graph, without a network.
 
-heads/test_registry_onnx.py compares the outputs with those of the models.
+heads/test_exporter_registry_onnx.py compares the outputs with the models'.
 """
 
 import pytest

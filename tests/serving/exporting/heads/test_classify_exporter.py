@@ -8,7 +8,7 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from serving.exporting.heads.classify import (
+from serving.exporting.heads.classify_exporter import (
     create_classify_signatures,
 )
 from serving.exporting.signatures.export_signatures import ExportSignatures

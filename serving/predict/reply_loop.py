@@ -1,4 +1,4 @@
-"""Answers the rows of an input in batches: the main loop of predict.py."""
+"""Replies to the rows of an input in batches: the main loop of predict.py."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ _BUFFER_ROWS = 4096
 _BUFFER_CHARACTERS = 8 << 20
 
 
-def answer_rows(
+def reply_to_rows(
     asker: Asker,
     input_rows: Iterable[InputRow],
     row_options: RowOptions,
@@ -36,9 +36,9 @@ def answer_rows(
     name of a column, the name of the field gets the prefix `predicted_`.
 
     Args:
-        asker: asks the model that answers the requests.
+        asker: asks the model for the replies.
         input_rows: the requests, with the columns of their rows.
-        row_options: how the rows are answered, and what they contain.
+        row_options: how to read the rows, and what the output contains.
         counter: counts the rows.
 
     Raises:
@@ -52,7 +52,7 @@ def answer_rows(
         replies: dict[int, Reply | Failure] = {}
         for indices in _split_buffer(asker.text_task, buffer, row_options):
             batch = [buffer[index] for index in indices]
-            batch_replies = _answer_batch(asker, batch)
+            batch_replies = _reply_to_batch(asker, batch)
             field_check.check_first_reply(batch_replies)
             replies |= zip(indices, batch_replies, strict=True)
             counter.add(len(indices))
@@ -65,7 +65,7 @@ def answer_rows(
         counter.num_yielded += len(buffer)
 
 
-def _answer_batch(
+def _reply_to_batch(
     asker: Asker, batch: Sequence[InputRow]
 ) -> list[Reply | Failure]:
     """Returns a reply to each request, or the error of its row."""
@@ -141,11 +141,11 @@ def _count_characters(values: Iterable[object]) -> int:
 
 @dataclasses.dataclass
 class RowCounter:
-    """Counts the requests that are answered, and shows the progress.
+    """Counts the requests that got a reply, and shows the progress.
 
     Attributes:
         progress: shows the number of rows, or None.
-        num_rows: number of requests that are answered, or failed.
+        num_rows: number of requests that got a reply, or failed.
         num_yielded: number of rows that were yielded, and are written.
         errors: the first errors, "line 3: why".
         logs_errors: whether to log the first errors.

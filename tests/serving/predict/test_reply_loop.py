@@ -7,10 +7,10 @@ import signal
 import pytest
 
 from serving.engines import EngineError
-from serving.predict import row_answering
+from serving.predict import reply_loop
 from serving.predict.input_rows import InputRow
+from serving.predict.reply_loop import reply_to_rows
 from serving.predict.reply_rows import RowOptions
-from serving.predict.row_answering import answer_rows
 from serving.text_tasks.asking import Asker
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
@@ -54,7 +54,7 @@ class Asked:
             for number, text in texts
         )
         asker = Asker(create_text_engine_stub(self._run_all), self._text_task)
-        return [*answer_rows(asker, input_rows, RowOptions(**row_options))]
+        return [*reply_to_rows(asker, input_rows, RowOptions(**row_options))]
 
 
 # (number of a row, text), whose lengths go up and down.
@@ -64,7 +64,7 @@ TEXTS = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
 @pytest.fixture
 def hundred_rows(monkeypatch):
     """Sorts only a hundred rows at a time."""
-    monkeypatch.setattr(row_answering, "_BUFFER_ROWS", 100)
+    monkeypatch.setattr(reply_loop, "_BUFFER_ROWS", 100)
 
 
 @pytest.mark.usefixtures("hundred_rows")
@@ -94,7 +94,7 @@ def test_rows_of_a_pipe_are_answered_as_they_come():
 
 
 def test_long_texts_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(row_answering, "_BUFFER_CHARACTERS", 1000)
+    monkeypatch.setattr(reply_loop, "_BUFFER_CHARACTERS", 1000)
     texts = [*enumerate(["x" * 600] * 5)]
     result = Asked().answer(texts, sorts_by_length=True)
     assert [len(rows) for rows in result] == [2, 2, 1]
@@ -114,7 +114,7 @@ def rows_with_odd_numbers():
         return [{key: [] for key in inputs}]
 
     asker = Asker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
-    (rows,) = answer_rows(asker, iter(batch), RowOptions())
+    (rows,) = reply_to_rows(asker, iter(batch), RowOptions())
     return [row.cells for row in rows]
 
 
@@ -143,7 +143,7 @@ def test_an_error_of_the_code_is_no_error_of_a_row():
     input_rows = iter([InputRow(1, {"text": "no number"})])
     # Not a ValueError, which predict.py would print without its traceback.
     with pytest.raises(RuntimeError, match=r"score.*'no number'"):
-        [*answer_rows(asker, input_rows, RowOptions())]
+        [*reply_to_rows(asker, input_rows, RowOptions())]
 
 
 def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
@@ -159,7 +159,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         lambda inputs, limits: [{number: [] for number in inputs}]
     )
     asker = Asker(text_engine, PARSE_NUMBER_TASK)
-    (rows,) = answer_rows(asker, input_rows, RowOptions())
+    (rows,) = reply_to_rows(asker, input_rows, RowOptions())
     first, second = (row.cells for row in rows)
     assert first["text"] == "a"
     assert "error" not in first

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from modeling import BertSpanLabeler
-from serving.exporting.heads.answer import create_answer_signatures
+from serving.exporting.heads.answer_exporter import create_answer_signatures
 from tests.support.serving.exports import (
     DECODING,
     WINDOWS,

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from model_folders.kinds import KIND_OF_CLASS
-from serving.text_tasks.registry import (
+from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_task_registry import (
     TEXT_TASKS_OF_CLASS,
     check_settings,
     create_text_tasks,
     list_text_tasks,
 )
-from serving.text_tasks.text_engine import TextEngine
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 

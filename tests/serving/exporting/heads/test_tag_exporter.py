@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from modeling import BertTokenClassifier
-from serving.exporting.heads.tag import create_tag_signatures
+from serving.exporting.heads.tag_exporter import create_tag_signatures
 from tests.support.serving.exports import TAGS, create_model, create_options
 
 TEXTS = ["Anna, of York\u2014often", "the sea"]

@@ -115,18 +115,18 @@ class _TextEmbedder:
         outputs = self.encode(features)
         is_real = features["input_mask"] > 0
         vocab = self._packing.tokenizer.vocab
-        wordpieces = tf.gather(vocab, features["input_ids"])
+        input_tokens = tf.gather(vocab, features["input_ids"])
         sequence = tf.where(
             is_real[:, :, None], outputs["sequence_output"], 0.0
         )
-        num_wordpieces = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
-        mean = tf.reduce_sum(sequence, 1) / num_wordpieces[:, None]
+        num_tokens = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
+        mean = tf.reduce_sum(sequence, 1) / num_tokens[:, None]
         return {
             "pooled_output": outputs["pooled_output"],
             "mean_output": mean,
             "mean_normalized": tf.math.l2_normalize(mean, -1, 1e-24),
             "sequence_output": sequence,
-            "tokens": tf.where(is_real, wordpieces, ""),
+            "tokens": tf.where(is_real, input_tokens, ""),
         }
 
 

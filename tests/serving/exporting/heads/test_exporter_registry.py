@@ -3,7 +3,7 @@
 import pytest
 
 from model_folders.kinds import KIND_OF_CLASS
-from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
+from serving.exporting.heads.exporter_registry import HEAD_EXPORTER_OF_CLASS
 from tests.support import fresh_process
 
 

@@ -4,12 +4,12 @@ from typing import Any, Final
 
 from model_folders import kinds
 from serving.exporting.heads import (
-    answer,
-    classify,
-    embed,
-    multiple_choice,
-    pretrained,
-    tag,
+    answer_exporter,
+    classify_exporter,
+    embed_exporter,
+    multiple_choice_exporter,
+    pretrained_exporter,
+    tag_exporter,
 )
 from serving.exporting.heads.head_exporter import HeadExporter
 
@@ -17,10 +17,10 @@ from serving.exporting.heads.head_exporter import HeadExporter
 # only models of its class. A BertEmbedder is exported as its encoder. A user's
 # own subclass has no entry, because it may compute something else.
 HEAD_EXPORTER_OF_CLASS: Final[dict[kinds.ModelClass, HeadExporter[Any]]] = {
-    kinds.CLASSIFIER: classify.EXPORTER,
-    kinds.ENCODER: embed.EXPORTER,
-    kinds.MULTIPLE_CHOICE: multiple_choice.EXPORTER,
-    kinds.PRETRAINER: pretrained.EXPORTER,
-    kinds.SPAN_LABELER: answer.EXPORTER,
-    kinds.TOKEN_CLASSIFIER: tag.EXPORTER,
+    kinds.CLASSIFIER: classify_exporter.EXPORTER,
+    kinds.ENCODER: embed_exporter.EXPORTER,
+    kinds.MULTIPLE_CHOICE: multiple_choice_exporter.EXPORTER,
+    kinds.PRETRAINER: pretrained_exporter.EXPORTER,
+    kinds.SPAN_LABELER: answer_exporter.EXPORTER,
+    kinds.TOKEN_CLASSIFIER: tag_exporter.EXPORTER,
 }

@@ -3,7 +3,7 @@
 import pytest
 
 from serving.predict.input_rows import InputRow
-from serving.predict.row_answering import MAX_LOGGED, RowCounter
+from serving.predict.reply_loop import MAX_LOGGED, RowCounter
 from serving.text_tasks.asking import Failure
 
 FAILURE = Failure(ValueError("no text"))
