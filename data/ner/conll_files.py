@@ -40,7 +40,7 @@ def read_conll_file(
     options: ConllFileOptions,
     table_layout: TableLayout = DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
-    """Yields the sentences of a file. The `guid` is the first line of each.
+    """Yields the sentences of a file. The `place` is the first line of each.
 
     An empty line ends a sentence. In a table with a column of sentences, a new
     sentence begins where this column changes, or if it has empty cells, where
@@ -62,8 +62,8 @@ def read_conll_file(
         words = [word for word, _ in pairs]
         tags = [tag for _, tag in pairs]
         row = None if is_test else {"labels": tags}
-        guid = f"line {sentence_lines[0].line_number}"
-        yield NerExample(guid, words, tags, document_index, row=row)
+        place = f"line {sentence_lines[0].line_number}"
+        yield NerExample(place, words, tags, document_index, row=row)
 
 
 def _read_lines(
