@@ -1,16 +1,16 @@
 """Guesses whether the first row of a table names the columns.
 
-First, first_cell_kinds.py guesses what the first cell of each column is. Then
+First, first_cell_roles.py guesses what the first cell of each column is. Then
 all columns decide together: `_HEADER_RULES` lists the rules. If no rule fits,
 the user sets a flag. The docstrings of rules write columns as those in
-first_cell_kinds.py.
+first_cell_roles.py.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from data.tables import extra_header_lines
-from data.tables.first_cell_kinds import (
+from data.tables.first_cell_roles import (
     CellKind,
     ColumnCells,
     FirstRow,

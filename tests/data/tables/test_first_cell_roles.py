@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.first_cell_kinds import (
+from data.tables.first_cell_roles import (
     CellKind,
     ColumnCells,
     FirstRow,
