@@ -136,8 +136,8 @@ def _is_name_above_values(column: ColumnCells, row: FirstRow) -> bool:
 def _is_name_above_labels(column: ColumnCells, row: FirstRow) -> bool:
     """Fits a word above labels that recur: `folder, ham, ham, spam, spam`.
 
-    If a text is beside it, the rule does not fit, because `folder` may be a rare
-    label.
+    If a text is beside it, the rule does not fit, because `folder` may be a
+    rare label.
     """
     first, below = column
     if _is_missing(first) or _are_numbers(below) or _are_dates(below):
