@@ -35,6 +35,23 @@ from data.tables.table_layout import (
 )
 
 
+class _ReadingPlan(NamedTuple):
+    """The columns of the words and the tags of a file, and what cells mean.
+
+    Attributes:
+        word_column_index: column of the words.
+        tag_column_index: column of the tags, None in a test set without tags.
+        language: what is before each word, such as "en:", or "".
+        tag_of_cell: {cell of the column of the tags: its tag}, {"": "O"} for a
+            file without tags.
+    """
+
+    word_column_index: int
+    tag_column_index: int | None
+    language: str
+    tag_of_cell: Mapping[str, str]
+
+
 def read_conll_file(
     path: str,
     options: ConllFileOptions,
@@ -87,23 +104,6 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
             yield row_number - 1, ""
         last = row_number
         yield row_number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
-
-
-class _ReadingPlan(NamedTuple):
-    """The columns of the words and the tags of a file, and what cells mean.
-
-    Attributes:
-        word_column_index: column of the words.
-        tag_column_index: column of the tags, None in a test set without tags.
-        language: what is before each word, such as "en:", or "".
-        tag_of_cell: {cell of the column of the tags: its tag}, {"": "O"} for a
-            file without tags.
-    """
-
-    word_column_index: int
-    tag_column_index: int | None
-    language: str
-    tag_of_cell: Mapping[str, str]
 
 
 def _plan_reading(
