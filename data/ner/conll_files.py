@@ -306,10 +306,7 @@ def _name_tags_of_column(
 def _read_word(
     path: str, line: ConllLine, plan: _ReadingPlan
 ) -> tuple[str, str]:
-    """Returns the word and the tag of a line.
-
-    Raises a ValueError if the line has no word, or its cell is no tag.
-    """
+    """Returns the word and the tag of a line."""
     word = line.cells[plan.word_column_index]
     cell = (
         ""

@@ -196,10 +196,7 @@ def _create_examples(
     *,
     is_train: bool,
 ) -> list[NerExample]:
-    """Returns the examples of texts, with tags as tag_names.py names them.
-
-    Raises a ValueError if a tag of the file has no such name.
-    """
+    """Returns the examples of texts, with tags as tag_names.py names them."""
     counts = Counter(
         tag for text in texts if text.has_tags for tag in text.example.tags
     )
@@ -217,10 +214,7 @@ def _create_examples(
 def _with_named_tags(
     path: StrPath, example: NerExample, names: Mapping[str, str]
 ) -> NerExample:
-    """Returns an example whose tags have their names, {tag of the file: name}.
-
-    Raises a ValueError if a tag has no name.
-    """
+    """Returns an example with renamed tags, by {tag of the file: name}."""
     for word, tag in zip(example.words, example.tags, strict=True):
         if tag not in names:
             raise ValueError(

@@ -86,8 +86,6 @@ def _read_documents(
 
     As in Google's code, a blank line ends a document, but the end of a file
     does not.
-
-    Raises a ValueError if the input contains no text.
     """
     last = len(input_files) - 1
     line_ranges = [

@@ -108,9 +108,6 @@ def _choose_columns(
         columns: all columns of the table.
         free_columns: columns that no flag names.
         flags: the flags whose columns are wanted.
-
-    Raises:
-        ValueError: no column is found for a flag.
     """
     column_of: dict[str, str] = {}
     for flag, column in guess_columns(free_columns, flags).items():
