@@ -33,7 +33,9 @@ def main(parsed: ParsedCommand[PretrainingDataConfig]) -> None:
         parsed.arguments, config.num_processes, flag_parsing.defined_names()
     )
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    config = complete_casing(config, parsed.set_by_user)
+    config = complete_casing(
+        config, is_casing_chosen="do_lower_case" in parsed.set_by_user
+    )
     config.instances.check_fractions()
     if config.is_scalable:
         written = write_records_at_scale(config, input_files, beam_options)

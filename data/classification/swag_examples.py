@@ -88,11 +88,7 @@ def read_swag_set(
 def _create_example(
     row: TableRow, set_name: BaseSet, row_number: int
 ) -> SwagExample:
-    """Returns the example of a row, whose number in the set is from 1.
-
-    Raises:
-        ValueError: the label is wrong, or missing outside of a test set.
-    """
+    """Returns the example of a row, whose number in the set is from 1."""
     sent1, sent2, *endings = texts_of(row.cells, _TEXT_COLUMNS)
     cell = row.cells.get("label")
     may_be_empty = set_name == "test"

@@ -6,7 +6,7 @@ docs/named_entities.md shows the formats of the tools.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard, TypeVar
 
-from data.ner.entity_scoring import find_entities, to_scheme
+from data.ner.entity_scoring import list_entities, to_scheme
 from data.ner.labeled_spans import (
     has_spans,
     is_label_studio_task,
@@ -189,7 +189,7 @@ def _check_text_and_spans(
     readings = [
         {
             (word_spans[start][0], word_spans[end - 1][1], entity_type)
-            for entity_type, start, end in find_entities(read_tags)
+            for entity_type, start, end in list_entities(read_tags)
         }
         for read_tags in (tags, to_scheme(tags))
     ]

@@ -35,12 +35,29 @@ from data.tables.table_layout import (
 )
 
 
+class _ReadingPlan(NamedTuple):
+    """The columns of the words and the tags of a file, and what cells mean.
+
+    Attributes:
+        word_column_index: column of the words.
+        tag_column_index: column of the tags, None in a test set without tags.
+        language: what is before each word, such as "en:", or "".
+        tag_of_cell: {cell of the column of the tags: its tag}, {"": "O"} for a
+            file without tags.
+    """
+
+    word_column_index: int
+    tag_column_index: int | None
+    language: str
+    tag_of_cell: Mapping[str, str]
+
+
 def read_conll_file(
     path: str,
     options: ConllFileOptions,
     table_layout: TableLayout = DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
-    """Yields the sentences of a file. The `guid` is the first line of each.
+    """Yields the sentences of a file. The `place` is the first line of each.
 
     An empty line ends a sentence. In a table with a column of sentences, a new
     sentence begins where this column changes, or if it has empty cells, where
@@ -62,8 +79,8 @@ def read_conll_file(
         words = [word for word, _ in pairs]
         tags = [tag for _, tag in pairs]
         row = None if is_test else {"labels": tags}
-        guid = f"line {sentence_lines[0].line_number}"
-        yield NerExample(guid, words, tags, document_index, row=row)
+        place = f"line {sentence_lines[0].line_number}"
+        yield NerExample(place, words, tags, document_index, row=row)
 
 
 def _read_lines(
@@ -87,23 +104,6 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
             yield row_number - 1, ""
         last = row_number
         yield row_number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
-
-
-class _ReadingPlan(NamedTuple):
-    """The columns of the words and the tags of a file, and what cells mean.
-
-    Attributes:
-        word_column_index: column of the words.
-        tag_column_index: column of the tags, None in a test set without tags.
-        language: what is before each word, such as "en:", or "".
-        tag_of_cell: {cell of the column of the tags: its tag}, {"": "O"} for a
-            file without tags.
-    """
-
-    word_column_index: int
-    tag_column_index: int | None
-    language: str
-    tag_of_cell: Mapping[str, str]
 
 
 def _plan_reading(
@@ -306,10 +306,7 @@ def _name_tags_of_column(
 def _read_word(
     path: str, line: ConllLine, plan: _ReadingPlan
 ) -> tuple[str, str]:
-    """Returns the word and the tag of a line.
-
-    Raises a ValueError if the line has no word, or its cell is no tag.
-    """
+    """Returns the word and the tag of a line."""
     word = line.cells[plan.word_column_index]
     cell = (
         ""

@@ -81,7 +81,7 @@ class SentenceSplitter:
             ValueError: a line is malformed.
         """
         sentences = [*self._split_at_empty_lines(lines)]
-        list_columns = self._find_list_columns(sentences)
+        list_columns = self._guess_list_columns(sentences)
         if list_columns is not None:
             return [*self._expand_rows(sentences, list_columns)]
         if self.layout.sentence_column_index is not None:
@@ -189,10 +189,10 @@ class SentenceSplitter:
                 f"Received: {text[:80]!r}"
             )
 
-    def _find_list_columns(
+    def _guess_list_columns(
         self, sentences: Sequence[SentenceLines]
     ) -> _ListColumns | None:
-        """Finds the columns of a table in which each row contains a sentence.
+        """Guesses the columns of a table whose rows contain a sentence each.
 
         Returns None if a row contains only a word. The first row decides. If
         the user chose the column of the tags, a row contains a word.

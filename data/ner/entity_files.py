@@ -8,7 +8,7 @@ from typing import TypeAlias
 from absl import logging
 
 from data.arrays import FloatArray
-from data.ner.entity_scoring import find_entities
+from data.ner.entity_scoring import list_entities
 from data.ner.ner_examples import NerExample, find_words
 from data.predictions import output_rows
 from data.report import (
@@ -84,8 +84,8 @@ def write_entities(
                 prefix,
             )
             if are_annotated:
-                entities = find_entities(tags_of_words)
-                answer["correct"] = entities == find_entities(example.tags)
+                entities = list_entities(tags_of_words)
+                answer["correct"] = entities == list_entities(example.tags)
             entry = _create_entry(example, text, answer)
             line = json.dumps(entry, ensure_ascii=False)
             # JSON can contain a lone surrogate, which UTF-8 cannot encode.
@@ -114,7 +114,7 @@ def _create_answer(
 ) -> JsonObject:
     """Returns the fields of a prediction, as `write_entities` says."""
     word_spans = find_words(text, words)
-    entities = find_entities(tags)
+    entities = list_entities(tags)
     spans = [
         [word_spans[start][0], word_spans[end - 1][1], entity_type]
         for entity_type, start, end in entities
@@ -189,7 +189,7 @@ def _entities_of(words: Sequence[str], tags: Sequence[str]) -> list[_Entity]:
     starts = [0, *itertools.accumulate(len(word) + 1 for word in words)]
     return [
         (entity_type, starts[start], starts[end] - 1)
-        for entity_type, start, end in find_entities(tags)
+        for entity_type, start, end in list_entities(tags)
     ]
 
 

@@ -35,11 +35,11 @@ class Entity(NamedTuple):
     end: int
 
 
-def find_entities(tags: Sequence[str]) -> list[Entity]:
+def list_entities(tags: Sequence[str]) -> list[Entity]:
     """Returns the entities that conlleval.pl finds in a sentence's tags.
 
     Examples:
-        >>> entities = find_entities(["B-PER", "I-PER", "O", "I-LOC", "I-ORG"])
+        >>> entities = list_entities(["B-PER", "I-PER", "O", "I-LOC", "I-ORG"])
         >>> [tuple(entity) for entity in entities]
         [('PER', 0, 2), ('LOC', 3, 4), ('ORG', 4, 5)]
 
@@ -49,7 +49,7 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
     no rules for the prefixes S, L and U, so it joins adjacent entities of one
     type that are tagged with them. `to_scheme` separates these entities.
     """
-    return _find_all(
+    return _group_tags(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
     )
 
@@ -79,7 +79,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
         first, middle, last, lone = "BILU"
     if "M" in prefixes:
         first, middle, last, lone = "BMES"
-    entities = _find_all(
+    entities = _group_tags(
         tags, lambda previous, prefix: previous in "ESLU" or prefix in "BSU"
     )
     result = ["O"] * len(tags)
@@ -91,7 +91,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     return result
 
 
-def _find_all(
+def _group_tags(
     tags: Sequence[str], begins_anew: Callable[[str, str], bool]
 ) -> list[Entity]:
     """Returns the entities in a sentence's tags.
@@ -127,7 +127,7 @@ def score_entities(
 ) -> dict[str, float]:
     """Scores entities as conlleval.pl does.
 
-    `find_entities` extracts the entities from the tags. A predicted entity is
+    `list_entities` extracts the entities from the tags. A predicted entity is
     correct if its words and its type are correct.
 
     Returns:
@@ -174,8 +174,8 @@ def _count_types(
     """
     counts = [collections.Counter[str]() for _ in range(3)]
     for gold, predicted in zip(gold_tags, predicted_tags, strict=True):
-        gold_entities = {*find_entities(gold)}
-        predicted_entities = {*find_entities(predicted)}
+        gold_entities = {*list_entities(gold)}
+        predicted_entities = {*list_entities(predicted)}
         both_entities = gold_entities & predicted_entities
         sets = gold_entities, predicted_entities, both_entities
         for counter, members in zip(counts, sets, strict=True):

@@ -24,21 +24,25 @@ class NerExample:
     """A sentence with tagged words, or a text with annotated spans.
 
     Attributes:
-        guid: name of the example.
+        place: where the example begins in its file, such as "line 3", for
+            messages.
         words: the words of the sentence or text.
         tags: the words' tags, such as "B-PER".
         document_index: index of the document that contains the sentence.
         text: the text, or None if the file contains words in columns.
         row: {name: value} of the example in the file, without annotations in a
             test set. None in a train set.
+        guid: name of the example in the files of a run, "" until `NerSets`
+            names it.
     """
 
-    guid: str
+    place: str
     words: list[str]
     tags: list[str]
     document_index: int
     text: str | None = None
     row: Mapping[str, object] | None = None
+    guid: str = ""
 
     def without_row(self) -> Self:
         """Returns a copy whose `row` is None."""

@@ -142,10 +142,7 @@ class NerSets(FileSets[NerExample]):
         if labels:
             _check_known_tags(file, examples, labels)
             _warn_of_unknown_tags(file.path, examples, labels)
-        # Until here, each `guid` is a place in the file, which messages name.
-        if not file.is_data_file:
-            examples = _with_guids_of_set(file, examples)
-        return examples
+        return _with_guids(file, examples)
 
     def collect_labels(
         self, train: Sequence[NerExample], dev: Sequence[NerExample]
@@ -291,7 +288,7 @@ def _find_unknown_tags(
     for example in examples:
         for tag in example.tags:
             if tag not in labels:
-                place_of_tag.setdefault(tag, example.guid)
+                place_of_tag.setdefault(tag, example.place)
     return place_of_tag
 
 
@@ -303,17 +300,23 @@ def _describe_unknown_tag(
     return f"{path}, {place}: unknown tag {tag!r}. Known are {labels}"
 
 
-def _with_guids_of_set(
+def _with_guids(
     file: SetFile, examples: Sequence[NerExample]
 ) -> list[NerExample]:
-    """Returns copies of a set's examples, whose guids are train-1, train-2, ...
+    """Returns copies of a file's examples, with their guids.
 
-    The copies lack their rows of the file if no output file shows them.
+    These are train-1, train-2 and so on for a set of a folder, and the places
+    for --data_file, because the rows of a set are anywhere in it. The copies
+    lack their rows of the file if no output file shows them.
     """
     return [
         dataclasses.replace(
             example,
-            guid=f"{file.set_name}-{number}",
+            guid=(
+                example.place
+                if file.is_data_file
+                else f"{file.set_name}-{number}"
+            ),
             row=example.row if file.keeps_rows else None,
         )
         for number, example in enumerate(examples, start=1)

@@ -68,7 +68,7 @@ def read_annotated_texts(
 ) -> list[NerExample]:
     """Reads the annotated texts of a file of JSON lines or of one JSON list.
 
-    The `guid` of an example is its line, or its entry in the list. The tags of
+    The `place` of an example is its line, or its entry in the list. The tags of
     the words of a text with spans are in the scheme IOB2. Tags in the file are
     named as in tag_names.py. In the train set and the dev set, texts that are
     empty, were not annotated or were rejected are left out. In the test set,
@@ -91,8 +91,8 @@ def read_annotated_texts(
             such as B-PER, or most spans begin or end inside words.
     """
     texts = [
-        _parse_row(path, guid, row, document_index, set_name)
-        for document_index, (guid, row) in enumerate(
+        _parse_row(path, place, row, document_index, set_name)
+        for document_index, (place, row) in enumerate(
             _read_entries(path, encoding), 1
         )
     ]
@@ -140,13 +140,13 @@ def _read_entries(
 
 def _parse_row(
     path: StrPath,
-    guid: str,
+    place: str,
     value: object,
     document_index: int,
     set_name: BaseSet,
 ) -> _AnnotatedRow:
     """Parses the JSON value of a row, document `document_index` of a file."""
-    where = f"{path}, {guid}"
+    where = f"{path}, {place}"
     is_test = set_name == "test"
     row = _unpack_row(value)
     spans: Sequence[TaggedSpan] = ()
@@ -162,7 +162,7 @@ def _parse_row(
         is_unknown = values is None
         tags, spans = tag_words(text, words, values or [], where)
     example = NerExample(
-        guid,
+        place,
         words,
         tags,
         document_index,
@@ -196,10 +196,7 @@ def _create_examples(
     *,
     is_train: bool,
 ) -> list[NerExample]:
-    """Returns the examples of texts, with tags as tag_names.py names them.
-
-    Raises a ValueError if a tag of the file has no such name.
-    """
+    """Returns the examples of texts, with tags as tag_names.py names them."""
     counts = Counter(
         tag for text in texts if text.has_tags for tag in text.example.tags
     )
@@ -217,14 +214,11 @@ def _create_examples(
 def _with_named_tags(
     path: StrPath, example: NerExample, names: Mapping[str, str]
 ) -> NerExample:
-    """Returns an example whose tags have their names, {tag of the file: name}.
-
-    Raises a ValueError if a tag has no name.
-    """
+    """Returns an example with renamed tags, by {tag of the file: name}."""
     for word, tag in zip(example.words, example.tags, strict=True):
         if tag not in names:
             raise ValueError(
-                f"{path}, {example.guid}: the word is {word!r}, and its "
+                f"{path}, {example.place}: the word is {word!r}, and its "
                 f"tag is {tag!r}, but a tag is such as O, B-PER or I-PER"
             )
     return dataclasses.replace(

@@ -177,11 +177,14 @@ def _is_inside(text: str, index: int) -> bool:
     """Returns whether a place is between two letters, or inside an emoji."""
     if not 0 < index < len(text):
         return False
-    kinds = {_kind_of_character(char) for char in text[index - 1 : index + 1]}
-    return kinds in ({"letter"}, {"sign"})
+    before_and_after = text[index - 1 : index + 1]
+    return {*map(_character_class_of, before_and_after)} in (
+        {"letter"},
+        {"sign"},
+    )
 
 
-def _kind_of_character(char: str) -> str:
+def _character_class_of(char: str) -> str:
     """Returns "letter", "sign" for a part of an emoji, or "" for the rest.
 
     The rest includes the letters of scripts without spaces.

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from absl import logging
 
-from data.ner.entity_scoring import find_entities
+from data.ner.entity_scoring import list_entities
 from files.paths import StrPath
 from model_folders.labels import format_first_labels
 
@@ -159,7 +159,7 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
     counts = Counter(
         entity_type
         for tags in sentences
-        for entity_type, _, _ in find_entities(tags)
+        for entity_type, _, _ in list_entities(tags)
     )
     rare = [
         entity_type

@@ -26,7 +26,7 @@ _FEW_SENTENCES = 1.5
 
 
 def guess_markup(line: str) -> str | None:
-    """Returns the kind of a line that is a tag or JSON, not a sentence.
+    """Returns the name of a count of lines that are markup, not sentences.
 
     Examples:
         >>> guess_markup('<doc id="1">'), guess_markup('{"text": "It left."}')
@@ -47,7 +47,7 @@ def guess_markup(line: str) -> str | None:
 
 
 def warn_of_markup(counts: Mapping[str, int]) -> None:
-    """Logs a warning for each kind of line that `guess_markup` names.
+    """Logs a warning about the lines of each name that `guess_markup` returns.
 
     `counts` is {name of a count: number of lines}.
     """

@@ -68,7 +68,7 @@ def split_corpus(input_files: Sequence[str]) -> list[CorpusPart]:
             border = total * part_number // num_parts - before
             end, is_cut = size, False
             if border < size and not is_compressed:
-                end, is_cut = _find_start(path, border)
+                end, is_cut = _find_part_start(path, border)
             line_ranges.append(
                 LineRange(path, start, end if end < size else None, is_cut)
             )
@@ -80,7 +80,7 @@ def split_corpus(input_files: Sequence[str]) -> list[CorpusPart]:
     return parts or [[]]
 
 
-def _find_start(path: str, position: int) -> tuple[int, bool]:
+def _find_part_start(path: str, position: int) -> tuple[int, bool]:
     """Finds where a part begins after the byte `position`.
 
     The part begins at the first line of text after a blank line, so that no

@@ -5,7 +5,6 @@ record of an instance is then created by joining the bytes of its WordPieces.
 """
 
 import random
-from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -108,10 +107,8 @@ class InstanceEncoder:
     Attributes:
         vocabulary: the WordPieces, to log an instance as text.
         options: the lengths of the records, and how the text was masked.
-        counts: number of the instances encoded so far, and of their tokens, by
-            the names that both have in the manifest: "num_instances" and
-            "num_pieces". The manifest's "num_tokens" is the number of tokens in
-            the text, which `DocumentReader` counts.
+        num_instances: number of the instances encoded so far.
+        num_tokens: number of their tokens, without padding.
     """
 
     def __init__(
@@ -119,14 +116,15 @@ class InstanceEncoder:
     ) -> None:
         self.vocabulary = vocabulary
         self.options = options
-        self.counts: Counter[str] = Counter()
+        self.num_instances = 0
+        self.num_tokens = 0
 
     def encode_and_count(self, instance: TrainingInstance) -> bytes:
-        """Returns the record of an instance, and adds it to `counts`."""
-        if not self.counts["num_instances"]:
+        """Returns the record of an instance, and counts it and its tokens."""
+        if not self.num_instances:
             self._log_instance(instance)
-        self.counts["num_instances"] += 1
-        self.counts["num_pieces"] += len(instance.tokens)
+        self.num_instances += 1
+        self.num_tokens += len(instance.tokens)
         return encode_instance(instance, self.options)
 
     def _log_instance(self, instance: TrainingInstance) -> None:

@@ -86,8 +86,6 @@ def _read_documents(
 
     As in Google's code, a blank line ends a document, but the end of a file
     does not.
-
-    Raises a ValueError if the input contains no text.
     """
     last = len(input_files) - 1
     line_ranges = [
@@ -127,7 +125,7 @@ def create_instances_from_document(
     instances = []
     start = 0
     while start < len(document):
-        end = _find_end(lengths, start, target_seq_length)
+        end = _compute_end(lengths, start, target_seq_length)
         a_end = start + 1
         if end - start >= 2:
             a_end = start + rng.randint(1, end - start - 1)
@@ -158,16 +156,16 @@ def _draw_target_length(max_num_tokens: int, context: InstanceContext) -> int:
     return max_num_tokens
 
 
-def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:
-    """Finds how many sentences are needed for a length.
+def _compute_end(lengths: Sequence[int], start: int, target_length: int) -> int:
+    """Computes how many sentences are needed for a length.
 
     Examples:
         The sentences 1 and 2 have 4 + 5 WordPieces. No sentence follows them:
 
         >>> lengths = [3, 4, 5]
-        >>> _find_end(lengths, start=1, target_length=8)
+        >>> _compute_end(lengths, start=1, target_length=8)
         3
-        >>> _find_end(lengths, start=1, target_length=99)
+        >>> _compute_end(lengths, start=1, target_length=99)
         3
 
     Args:

@@ -37,9 +37,11 @@ class WrittenRecords(NamedTuple):
 
 
 def complete_casing(
-    config: PretrainingDataConfig, set_by_user: frozenset[str]
+    config: PretrainingDataConfig, *, is_casing_chosen: bool
 ) -> PretrainingDataConfig:
     """Returns the flags with the casing of the vocabulary.
+
+    `is_casing_chosen` is as in `load_tokenizer`.
 
     Raises:
         ValueError: --do_lower_case contradicts a file beside the vocabulary.
@@ -49,7 +51,7 @@ def complete_casing(
     tokenizer = tokenizer_loading.load_tokenizer(
         options.vocab_file,
         options.do_lower_case,
-        is_set_by_user="do_lower_case" in set_by_user,
+        is_casing_chosen=is_casing_chosen,
     )
     return config_values.with_groups(
         config,

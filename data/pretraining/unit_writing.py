@@ -79,7 +79,10 @@ def write_unit(unit: InstanceUnit) -> None:
             writer.write(record)
     counts = dict(reader.counts)
     if not unit.is_evaluation:  # Only training instances are counted.
-        counts |= encoder.counts
+        # In a manifest, "num_tokens" are those of the text, and "num_pieces"
+        # those of the instances.
+        counts["num_instances"] = encoder.num_instances
+        counts["num_pieces"] = encoder.num_tokens
     result: UnitResult = {"shards": writer.list_shards(), "counts": counts}
     write_json(unit.result_file, result)
 

@@ -171,15 +171,16 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
             return self._labels_of_flags
         if self._labels_of_rows is None:
             self._labels_of_rows = self.collect_labels(
-                *self.read_training_file()
+                *self.read_training_sets()
             )
         return self._labels_of_rows
 
-    def read_training_file(self) -> tuple[list[RowExampleT], list[RowExampleT]]:
-        """Returns the train set, and the dev set of the same file.
+    def read_training_sets(self) -> tuple[list[RowExampleT], list[RowExampleT]]:
+        """Returns the two sets of the training file, which name the labels.
 
-        The dev set, which may have more labels, is [] with a data folder. As
-        with `read`, a set is read once and held.
+        These are the train set and the dev set, which may have more labels. The
+        dev set is [] with a data folder. As with `read`, a set is read once and
+        held.
         """
         train = self.read("train")
         dev = self.read("dev") if self._data_file else []
@@ -190,16 +191,36 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
     ) -> Mapping[BaseSet, list[RowExampleT]]:
         """Reads a set of the folder, or both sets of --data_file.
 
-        The rows of a dev set or a test set may have only labels of the task, so
-        that `read_labels` is called first. For texts that are in two sets of a
-        folder, the function logs a warning.
+        For texts that are in two sets of a folder, the function logs a warning.
         """
-        if self._data_file and set_name != "test":
+        is_in_training_file = set_name == "train" or (
+            set_name == "dev" and self._data_file
+        )
+        if is_in_training_file:
+            return self._read_training_file()
+        return {set_name: self._read_other_set(set_name)}
+
+    def _read_training_file(self) -> dict[BaseSet, list[RowExampleT]]:
+        """Reads step 1 of the class, which needs no labels but those of flags.
+
+        Returns {name of each set that the file contains: its examples}.
+        """
+        if self._data_file:
             train, dev = self._read_and_split(self._data_file)
             return {"train": train, "dev": dev}
-        labels = (
-            self._labels_of_flags if set_name == "train" else self.read_labels()
-        )
+        return {"train": self._read_set_file("train", self._labels_of_flags)}
+
+    def _read_other_set(self, set_name: BaseSet) -> list[RowExampleT]:
+        """Reads step 3 of the class, after the labels.
+
+        The labels are read first, because the rows may have no others.
+        """
+        return self._read_set_file(set_name, self.read_labels())
+
+    def _read_set_file(
+        self, set_name: BaseSet, labels: Sequence[str] | None
+    ) -> list[RowExampleT]:
+        """Reads a file of the folder, whose rows may have only `labels`."""
         path = find_set_file(
             self._data_dir, set_name, self.file_names[set_name]
         )
@@ -207,7 +228,7 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
         if self._repeated_texts and set_name != "test":
             self._repeated_texts.add(set_name, path, self.keys_of(examples))
             self._repeated_texts.warn()
-        return {set_name: examples}
+        return examples
 
     def _read_and_split(
         self, path: str

@@ -5,14 +5,14 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 
-def find_similar_labels(labels: Sequence[str]) -> list[list[str]]:
+def list_similar_labels(labels: Sequence[str]) -> list[list[str]]:
     """Returns groups of labels that differ only in their spelling.
 
     Labels of a group differ in upper and lower case, in their Unicode
     normalization, in white space or in invisible characters.
 
     Examples:
-        >>> find_similar_labels(["Ham", "ham", "spam"])
+        >>> list_similar_labels(["Ham", "ham", "spam"])
         [['Ham', 'ham']]
     """
     groups: dict[str, list[str]] = {}
@@ -32,7 +32,7 @@ def describe_misspelled_labels(counts: Mapping[str, int]) -> list[str]:
 
     Such a label has at most 2 rows, and differs in one letter from a label of
     at least 20 rows. Short labels and labels with digits are not compared.
-    `find_similar_labels` finds labels that differ only in case.
+    `list_similar_labels` finds labels that differ only in case.
 
     Args:
         counts: {label: number of its rows}.

@@ -24,7 +24,7 @@ from data.squad.token_spans import (
     NULL_ODDS_WITHOUT_ANSWER,
     RawResult,
     TokenSpan,
-    find_spans,
+    list_spans,
 )
 from data.text.wordpiece import BasicTokenizer
 
@@ -141,7 +141,7 @@ def decode_question(
         options: options for choosing answers from the logits.
         tokenizer: tokenizer of the model, as in `decode_predictions`.
     """
-    spans, null, null_score = find_spans(features, result_of, options)
+    spans, null, null_score = list_spans(features, result_of, options)
     if options.version_2_with_negative:
         spans.append(null)
     spans.sort(key=operator.attrgetter("score"), reverse=True)

@@ -21,9 +21,9 @@ from data.squad.token_spans_graph import (
     BestLogits,
     QuestionWindows,
     Spans,
-    find_null,
-    find_spans,
+    choose_null,
     first_of_equals,
+    list_spans,
     order_by_score,
     with_texts,
 )
@@ -132,7 +132,9 @@ class SquadDecoder:
         highest, positions = tf.math.top_k(
             logits, num_best, index_type=tf.int16
         )
-        return _SelectedLogits(highest, positions, logits[:, 0])
+        # [CLS] is the first token of an input.
+        cls_logits = logits[:, 0]
+        return _SelectedLogits(highest, positions, cls_logits)
 
     def __call__(
         self,
@@ -211,13 +213,13 @@ class SquadDecoder:
         question_index: tf.Tensor,
     ) -> tuple[Spans, tf.Tensor]:
         """Returns a question's n-best list, and the score of no answer."""
-        spans = find_spans(
+        spans = list_spans(
             question,
             passages,
             self.options.max_answer_length,
             self.use_char_offsets,
         )
-        null, null_score = find_null(question)
+        null, null_score = choose_null(question)
         nbest = self._with_distinct_texts(
             spans.gather(order_by_score(spans)),
             passages.contexts[question_index],

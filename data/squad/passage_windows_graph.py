@@ -122,9 +122,9 @@ def create_windows(
         tokenized = tokenizer.tokenize_with_chars(texts)
     chars = tokenized.chars
     with tf.control_dependencies([tokenized.first_chars, *chars]):
-        not_before_accent = _find_not_before_accent(chars)
+        not_before_accent = _list_not_before_accent(chars)
     with tf.control_dependencies([not_before_accent]):
-        word_edges = _find_word_edges(chars.decoded)
+        word_edges = _list_word_edges(chars.decoded)
     with tf.control_dependencies([word_edges]):
         is_unknown = tokenized.ids.flat_values == tokenizer.id_of("[UNK]")
         num_unknown = tf.cumsum(tf.cast(is_unknown, tf.int32))
@@ -144,12 +144,12 @@ def create_windows(
     )
 
 
-def _find_word_edges(decoded: tf.Tensor) -> tf.Tensor:
+def _list_word_edges(decoded: tf.Tensor) -> tf.Tensor:
     """Returns `Passages.word_edges` of code points, int32 [D].
 
     Examples:
         >>> decoded = tf.constant([*map(ord, "cafe (19)")])
-        >>> _find_word_edges(decoded).numpy().tolist()
+        >>> _list_word_edges(decoded).numpy().tolist()
         [0, 4, 5]
     """
     is_space = tf.zeros_like(decoded, tf.bool)
@@ -159,7 +159,7 @@ def _find_word_edges(decoded: tf.Tensor) -> tf.Tensor:
     return ragged.true_indices(changes)
 
 
-def _find_not_before_accent(chars: Characters) -> tf.Tensor:
+def _list_not_before_accent(chars: Characters) -> tf.Tensor:
     """Returns `Passages.not_before_accent`."""
     index = tf.searchsorted(_list_accents(), chars.decoded)
     is_accent = tf.gather(_list_accents(), index) == chars.decoded
@@ -169,4 +169,7 @@ def _find_not_before_accent(chars: Characters) -> tf.Tensor:
         chars.source[:, None],
         tf.fill([tf.size(chars.source)], False),
     )
-    return ragged.true_indices(tf.concat([~is_dropped, [True]], 0)[1:])
+    # In "cafe\u0301_", is_dropped is 0 0 0 0 1 0. What follows each code point
+    # is then kept in 1 1 1 0 1 1, because nothing follows the last one.
+    is_next_kept = tf.concat([~is_dropped, [True]], 0)[1:]
+    return ragged.true_indices(is_next_kept)

@@ -138,10 +138,7 @@ def _parse_questions(file: SquadFile) -> Iterator[_ParsedQuestion]:
 def _with_answer(
     parsed: _ParsedQuestion, version_2_with_negative: bool
 ) -> _ParsedQuestion:
-    """Returns a question with its answer, or as an impossible one.
-
-    Raises the errors of `read_squad_examples`.
-    """
+    """Returns a question with its answer, or as an impossible one."""
     example, word_starts, (context, qa, where) = parsed
     if version_2_with_negative and read_field(qa, "is_impossible", bool, where):
         return parsed._replace(

@@ -72,7 +72,7 @@ class QuestionSpans(NamedTuple):
     null_score: float
 
 
-def find_spans(
+def list_spans(
     features: list[SquadFeatures],
     result_of: Mapping[int, RawResult],
     options: DecodingOptions,

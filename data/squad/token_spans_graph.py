@@ -1,8 +1,8 @@
-"""Finds possible answers to SQuAD's questions with TensorFlow operations.
+"""Lists possible answers to SQuAD's questions with TensorFlow operations.
 
-`find_spans` and `find_null` return what `find_spans` in token_spans.py returns.
-tests/data/squad/test_answer_decoding_graph.py compares the answers that follow
-from it.
+`list_spans` and `choose_null` return what `list_spans` in token_spans.py
+returns. tests/data/squad/test_answer_decoding_graph.py compares the answers
+that follow from it.
 
 The code cuts the texts of spans out of one passage at a time, and copies only
 these texts, not the passage. A text reaches from the first character of its
@@ -107,7 +107,7 @@ class QuestionWindows(NamedTuple):
         return best
 
 
-def find_spans(
+def list_spans(
     question: QuestionWindows,
     passages: Passages,
     max_answer_length: int,
@@ -128,22 +128,24 @@ def find_spans(
     """
     best = question.own_best()
     places = _convert_to_places(question.own_windows(), best)
-    is_start, start_tokens = _find_valid_starts(question, places)
+    is_start, start_tokens = _compute_valid_starts(question, places)
     pairs = _list_pairs(is_start, places, max_answer_length)
-    start_index, end_index = pairs[:, :2], pairs[:, ::2]
+    # A pair is (window, start, end). The pair [0, 2, 5] is of the start at
+    # [0, 2] of `places.starts`, and of the end at [0, 5] of `places.ends`.
+    window_and_start, window_and_end = pairs[:, :2], pairs[:, ::2]
     first, last = _compute_code_points(
         passages,
-        tf.gather_nd(start_tokens, start_index),
-        tf.gather_nd(places.first_tokens + places.ends, end_index),
+        tf.gather_nd(start_tokens, window_and_start),
+        tf.gather_nd(places.first_tokens + places.ends, window_and_end),
         use_char_offsets,
     )
     last_num_bytes = tf.cast(tf.gather(passages.num_bytes, last), tf.int32)
     return Spans(
         start_logits=tf.cast(
-            tf.gather_nd(best["start_logits"], start_index), tf.float64
+            tf.gather_nd(best["start_logits"], window_and_start), tf.float64
         ),
         end_logits=tf.cast(
-            tf.gather_nd(best["end_logits"], end_index), tf.float64
+            tf.gather_nd(best["end_logits"], window_and_end), tf.float64
         ),
         start_bytes=tf.gather(passages.start_bytes, first),
         end_bytes=tf.gather(passages.start_bytes, last) + last_num_bytes,
@@ -185,10 +187,10 @@ def _convert_to_places(windows: Windows, best: BestLogits) -> _Places:
     )
 
 
-def _find_valid_starts(
+def _compute_valid_starts(
     question: QuestionWindows, places: _Places
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Finds the starts at which an answer may begin.
+    """Computes at which of the starts an answer may begin.
 
     Returns (whether it may begin there, bool [W, B], index of the WordPiece
     there among those of all passages, int64 [W, B]).
@@ -291,7 +293,7 @@ def with_texts(spans: Spans, context: tf.Tensor, keeps_space: bool) -> Spans:
     return spans._replace(texts=texts)
 
 
-def find_null(question: QuestionWindows) -> tuple[Spans, tf.Tensor]:
+def choose_null(question: QuestionWindows) -> tuple[Spans, tf.Tensor]:
     """Returns the span of "no answer" to a question, and its score.
 
     This span contains only [CLS], in the window where [CLS] has the lowest
@@ -303,12 +305,14 @@ def find_null(question: QuestionWindows) -> tuple[Spans, tf.Tensor]:
         tf.concat([tf.cast(logits, tf.float64), [0.0]], 0)
         for logits in (best["null_start_logits"], best["null_end_logits"])
     )
-    scores = (start_logits + end_logits)[:-1]
-    scores = tf.concat([scores, [NULL_ODDS_WITHOUT_ANSWER]], 0)
+    window_scores = (start_logits + end_logits)[:-1]
+    # The score of the appended values is not their sum, but a constant.
+    scores = tf.concat([window_scores, [NULL_ODDS_WITHOUT_ANSWER]], 0)
     lowest = tf.reduce_min(scores)
     # If a score is NaN, no score equals `lowest`. Choose the appended values.
     lowest_windows = tf.where(scores == lowest)[:, 0]
-    first = tf.concat([lowest_windows, [tf.size(scores, tf.int64) - 1]], 0)[:1]
+    appended = [tf.size(scores, tf.int64) - 1]
+    first = tf.concat([lowest_windows, appended], 0)[:1]
     null = Spans(
         start_logits=tf.gather(start_logits, first),
         end_logits=tf.gather(end_logits, first),

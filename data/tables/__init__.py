@@ -19,7 +19,7 @@ For jobs that read parts of a large file:
 
 What the first rows show of CSV, TSV and Excel:
 
-    first_cell_kinds.py: whether the first cell of a column is its name
+    first_cell_roles.py: whether the first cell of a column is its name
     header_detection.py: whether the first row names the columns
     extra_header_lines.py: refuses a title above the names, and more below
     table_checks.py: refuses files that are no tables

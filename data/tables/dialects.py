@@ -132,9 +132,6 @@ def _choose_dialect(
 
     The file's name shows the delimiter if it fits the first lines, or if no
     delimiter fits them. Otherwise the strictest dialect that fits is chosen.
-
-    Raises:
-        ValueError: nothing shows the delimiter.
     """
     if layout.delimiter:
         delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
@@ -185,9 +182,6 @@ def _choose_by_names(
     The names of the columns, in the first row, show the delimiter, if they
     contain only one of `delimiters`. Without a delimiter, the table has one
     column. The reader of the rows later raises an error at a malformed row.
-
-    Raises:
-        ValueError: the first row contains several delimiters, or is a title.
     """
     rows_by_delimiter = {
         delimiter: sample.read_first_rows(

@@ -1,12 +1,15 @@
 """Checks the lines around a header: a title above it, more names below it.
 
 Both are neither the names of the columns nor a row. Spreadsheets, surveys and
-data miners write them.
+data miners write them. `_TITLE_RULES` and `_SECOND_NAMES_RULES` list how they
+look. In the docstrings of rules, a slash begins the next line of a table:
+`id,text / 1,a`.
 """
 
 import itertools
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from data.tables.rows import is_number
 from data.tables.usual_names import is_usual_name
@@ -22,8 +25,23 @@ text time timestamp varchar
 """
 _COLUMN_TYPES = frozenset(_COLUMN_TYPE_NAMES.split())
 _SHORT_COLUMN_TYPES = frozenset("cdst")
+_ALL_COLUMN_TYPES = _COLUMN_TYPES | _SHORT_COLUMN_TYPES
 # Roles of columns in Orange, which stand below their types.
 _ORANGE_ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
+
+
+class _TopRows(NamedTuple):
+    """The first rows of a table, which may begin with a title.
+
+    Attributes:
+        first: the row that may be a title.
+        rest: the rows below it, at least one.
+        columns: names of columns that the user chose.
+    """
+
+    first: Sequence[str]
+    rest: Sequence[Sequence[str]]
+    columns: Collection[str]
 
 
 def check_title(
@@ -45,38 +63,37 @@ def check_title(
     if len(rows) < 2:
         return
     first, *rest = rows
-    is_narrow = _is_narrow_title(first, rest, columns)
-    if is_narrow or _is_padded_title(first, rest, columns):
-        cell = next(filter(None, first), "")
-        width = len(rest[-1])
-        if 1 < len(first) < width:
-            raise ValueError(
-                f"{path}: the first line, which begins with {cell[:80]!r}, "
-                f"has {len(first)} cells above a table of {width} columns. "
-                "Name all columns, or remove the line if it is a title"
-            )
-        flag = (
-            "--delimiter=tab if there is one column"
-            if is_narrow
-            else "--nohas_header if it is a row"
-        )
-        raise ValueError(
-            f"{path}: the first line, {cell[:80]!r}, seems to be a title "
-            f"above a table of {len(rest[-1])} columns. Remove what is above "
-            f"the names of the columns, or set {flag}"
-        )
+    top = _TopRows(first, rest, columns)
+    for is_title, advice in _TITLE_RULES:
+        if is_title(top):
+            raise _title_error(path, top, advice)
 
 
-def _is_narrow_title(
-    first: Sequence[str],
-    rest: Sequence[Sequence[str]],
-    columns: Collection[str],
-) -> bool:
-    """Returns whether a first row is a title with fewer cells than a row.
+def _title_error(path: str, top: _TopRows, advice: str) -> ValueError:
+    """Returns the error about a title. `advice` is the flag for other rows."""
+    first, rest, _ = top
+    cell = next(filter(None, first), "")
+    width = len(rest[-1])
+    if 1 < len(first) < width:
+        return ValueError(
+            f"{path}: the first line, which begins with {cell[:80]!r}, "
+            f"has {len(first)} cells above a table of {width} columns. "
+            "Name all columns, or remove the line if it is a title"
+        )
+    return ValueError(
+        f"{path}: the first line, {cell[:80]!r}, seems to be a title "
+        f"above a table of {width} columns. Remove what is above "
+        f"the names of the columns, or set {advice}"
+    )
+
+
+def _is_narrow_title(top: _TopRows) -> bool:
+    """Fits a row with fewer cells than the table: `May / id,text / 1,a`.
 
     The table, which ends the file, is at least two rows of one width, and
     at least half of all rows.
     """
+    first, rest, columns = top
     width = len(rest[-1])
     table = [
         *itertools.takewhile(lambda row: len(row) == width, reversed(rest))
@@ -86,35 +103,36 @@ def _is_narrow_title(
     return len(first) < width and is_table and not is_column
 
 
-def _is_padded_title(
-    first: Sequence[str],
-    rest: Sequence[Sequence[str]],
-    columns: Collection[str],
-) -> bool:
-    """Returns whether a first row is a title with empty cells beside it.
+def _is_padded_title(top: _TopRows) -> bool:
+    """Fits a row with one cell and empty cells beside it: `May, / id,text`.
 
     A spreadsheet writes such cells. The names of the columns are below it.
     """
+    first, rest, columns = top
     width = len(first)
-    has_one_cell = width > 1 and not any(first[1:])
-    is_as_wide = width == len(rest[-1])
-    # Other lines of the title may follow. One name of three is no header.
-    is_above = any(len([*filter(None, row)]) > 1 for row in rest)
-    may_have_names_below = all(rest[0]) or (width > 2 and is_above)
-    return (
-        has_one_cell
-        and is_as_wide
-        and may_have_names_below
-        and not is_usual_name(first[0], columns)
-        and not _is_like_rows(first, rest)
-    )
+    if width < 2 or any(first[1:]) or width != len(rest[-1]):
+        return False
+    if is_usual_name(first[0], columns) or _is_like_rows(first, rest):
+        return False
+    return all(rest[0]) or _may_have_names_below(width, rest)
+
+
+def _may_have_names_below(width: int, rest: Sequence[Sequence[str]]) -> bool:
+    """Returns whether a header may follow other lines of a title.
+
+    In `Report,, / of May,, / id,text,label`, the third line may be it. In a
+    table of two columns, the lines of a title look like rows without a label.
+    """
+    has_row_of_cells = any(len([*filter(None, row)]) > 1 for row in rest)
+    return width > 2 and has_row_of_cells
 
 
 def _is_like_rows(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     """Returns whether a first row with one filled cell is like other rows.
 
-    Lines of a title may be like each other, in a table of more than two
-    columns. Rows of numbers are like each other in any table.
+    In a table of two columns, `I like it, / so so,` are like each other. In a
+    wider table, they may be two lines of a title. Rows of numbers, such as
+    `1, / 2,!`, are like each other in any table.
     """
     is_filled_like_one = len(first) == 2 and any(
         row[0] and not any(row[1:]) for row in rest
@@ -123,10 +141,50 @@ def _is_like_rows(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     return is_filled_like_one or all(map(is_number, numbers))
 
 
+# (rule, flag to set if the first row is no title). The first rule that fits
+# decides.
+_TITLE_RULES: Final[tuple[tuple[Callable[[_TopRows], bool], str], ...]] = (
+    (_is_narrow_title, "--delimiter=tab if there is one column"),
+    (_is_padded_title, "--nohas_header if it is a row"),
+)
+
+
+class _LinesBelow(NamedTuple):
+    """The names of the columns, and the lines that may describe them.
+
+    Attributes:
+        names: the names of the columns.
+        second: the cells below the names.
+        third: the cells below `second`, [] if there are none.
+        has_gap: whether the third line of the file is empty.
+    """
+
+    names: Sequence[str]
+    second: Sequence[str]
+    third: Sequence[str]
+    has_gap: bool
+
+    @property
+    def types(self) -> list[str]:
+        """The filled cells of the second line, which may be types."""
+        cells = [cell.strip().casefold() for cell in self.second]
+        return [cell for cell in cells if cell]
+
+    @property
+    def are_types(self) -> bool:
+        """Whether each filled cell of the second line is a type."""
+        return len(self.types) > 1 and _ALL_COLUMN_TYPES.issuperset(self.types)
+
+
 def check_second_names(
     path: str, rows: Sequence[Sequence[str]], first_lines: Sequence[str] = ()
 ) -> None:
     """Checks that no line below the names describes the columns.
+
+    Args:
+        path: path of the file, for the error.
+        rows: the first rows of the table.
+        first_lines: the first three lines of the file, if it is a text.
 
     Raises:
         ValueError: a line describes them.
@@ -135,13 +193,11 @@ def check_second_names(
         return
     names, second, *rest = rows
     third = rest[0] if rest else []
+    has_gap = len(first_lines) == 3 and not first_lines[2].strip()
+    lines = _LinesBelow(names, second, third, has_gap)
     second_names = filter(_SECOND_NAME.fullmatch, [*second, *third])
     cell = next(second_names, None)
-    has_gap = len(first_lines) == 3 and not first_lines[2].strip()
-    if not cell and (
-        _are_column_types(second, third, has_gap)
-        or _is_lower_level(names, second)
-    ):
+    if not cell and any(fits(lines) for fits in _SECOND_NAMES_RULES):
         cell = next(filter(None, second))
     if cell:
         raise ValueError(
@@ -150,42 +206,51 @@ def check_second_names(
         )
 
 
-def _are_column_types(
-    second: Sequence[str], third: Sequence[str], has_gap: bool
-) -> bool:
-    """Returns whether a second row tells the types of the columns.
+def _has_types(lines: _LinesBelow) -> bool:
+    """Fits types of columns: `text,score / varchar,int`.
 
-    Orange writes types, such as `d` and `string`, and below them roles, such as
-    `class`, or an empty line.
-
-    Args:
-        second: the cells below the names.
-        third: the cells below `second`, [] if there are none.
-        has_gap: whether the third line of the file is empty.
+    One of them must be longer than a letter, because single letters may be
+    answers.
     """
-    cells = [cell.strip().casefold() for cell in second]
-    types = [cell for cell in cells if cell]
-    are_types = (
-        len(types) > 1 and {*types} <= _COLUMN_TYPES | _SHORT_COLUMN_TYPES
-    )
-    if are_types and not _COLUMN_TYPES.isdisjoint(types):
-        return True
-    if are_types and (has_gap or (third and not any(third))):
-        return True
-    # Single letters may be answers, but hardly beside an empty cell.
-    roles = [cell.strip() for cell in third]
-    are_letters = all(len(cell) == 1 for cell in roles)
+    return lines.are_types and not _COLUMN_TYPES.isdisjoint(lines.types)
+
+
+def _has_types_above_gap(lines: _LinesBelow) -> bool:
+    """Fits types as Orange writes them, above empty cells: `a,b / d,s / ,`.
+
+    The third line may also be empty.
+    """
+    is_empty = bool(lines.third) and not any(lines.third)
+    return lines.are_types and (lines.has_gap or is_empty)
+
+
+def _has_types_above_roles(lines: _LinesBelow) -> bool:
+    """Fits a type above Orange's roles: `a,b / d,yes no / class,`.
+
+    Roles that are all single letters may be answers, unless an empty cell is
+    beside them.
+    """
+    roles = [cell.strip() for cell in lines.third]
     are_roles = all(map(_ORANGE_ROLE.fullmatch, roles)) and any(roles)
-    has_type = not (_COLUMN_TYPES | _SHORT_COLUMN_TYPES).isdisjoint(types)
+    are_letters = all(len(cell) == 1 for cell in roles)
+    has_type = not _ALL_COLUMN_TYPES.isdisjoint(lines.types)
     return has_type and are_roles and not are_letters
 
 
-def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
-    """Returns whether a second row is the lower level of the names.
-
-    pandas writes columns of two levels: `,reviews,reviews` and `,text,label`.
-    """
+def _is_lower_level(lines: _LinesBelow) -> bool:
+    """Fits the lower of two levels of pandas: `,a,a / ,text,label`."""
+    names, second = lines.names, lines.second
     filled = [name for name in names if name]
     has_index = not (names[0] or second[0]) and len(names) == len(second)
     has_repeated_name = len({*filled}) < len(filled)
     return has_index and has_repeated_name and all(second[1:])
+
+
+_SecondNamesRule: TypeAlias = Callable[[_LinesBelow], bool]
+# A second line describes the columns if one of these rules fits.
+_SECOND_NAMES_RULES: Final[tuple[_SecondNamesRule, ...]] = (
+    _has_types,
+    _has_types_above_gap,
+    _has_types_above_roles,
+    _is_lower_level,
+)

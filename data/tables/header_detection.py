@@ -1,17 +1,17 @@
 """Guesses whether the first row of a table names the columns.
 
-First, first_cell_kinds.py guesses what the first cell of each column is. Then
+First, first_cell_roles.py guesses what the first cell of each column is. Then
 all columns decide together: `_HEADER_RULES` lists the rules. If no rule fits,
 the user sets a flag. The docstrings of rules write columns as those in
-first_cell_kinds.py.
+first_cell_roles.py.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from data.tables import extra_header_lines
-from data.tables.first_cell_kinds import (
-    CellKind,
+from data.tables.first_cell_roles import (
+    CellRole,
     ColumnCells,
     FirstRow,
     is_word_above_texts,
@@ -105,16 +105,16 @@ def _has_name_and_value(row: FirstRow) -> bool:
     The answer is then unknown. `price, 10, 12` is a column with a name,
     `7, 5, 9` one with a value.
     """
-    are_values = {CellKind.VALUE, CellKind.REPEATED} & row.cell_kinds
-    return CellKind.NAME in row.cell_kinds and bool(are_values)
+    are_values = {CellRole.VALUE, CellRole.REPEATED} & row.cell_roles
+    return CellRole.NAME in row.cell_roles and bool(are_values)
 
 
 def _has_name(row: FirstRow) -> bool:
     """Returns whether the row has a name. It is then a header.
 
-    `price, 10, 12` is a column with a name. `kind, ham, spam` may be one.
+    `price, 10, 12` is a column with a name. `folder, ham, spam` may be one.
     """
-    return CellKind.NAME in row.cell_kinds
+    return CellRole.NAME in row.cell_roles
 
 
 def _has_word_above_texts(row: FirstRow) -> bool:
@@ -131,7 +131,7 @@ def _has_value(row: FirstRow) -> bool:
 
     `7, 5, 9` is a column with a value. `boat, car, car` may have a name.
     """
-    return CellKind.VALUE in row.cell_kinds
+    return CellRole.VALUE in row.cell_roles
 
 
 def _has_repeated_cell_and_text(row: FirstRow) -> bool:
@@ -140,7 +140,7 @@ def _has_repeated_cell_and_text(row: FirstRow) -> bool:
     In `spam, ham, spam`, the first cell recurs. Without a text beside it,
     `spam` may name its column.
     """
-    return CellKind.REPEATED in row.cell_kinds and row.has_text
+    return CellRole.REPEATED in row.cell_roles and row.has_text
 
 
 # (rule, whether the first row names the columns if the rule fits, None if that

@@ -114,11 +114,7 @@ def read_json_list(
 def _list_in(
     path: StrPath, value: object, columns: Collection[str]
 ) -> list[object]:
-    """Returns a list, or the list that an object wraps.
-
-    Raises:
-        ValueError: there is no such list.
-    """
+    """Returns a list, or the list that an object wraps."""
     if isinstance(value, dict):
         if _is_of_pandas(value):
             raise ValueError(

@@ -151,10 +151,7 @@ def _read_names(
     rows: Iterable[tuple[int, list[str] | csv_rows.MalformedRow]],
     encoding: str | None,
 ) -> list[str]:
-    """Returns the cells of the first row that is not empty.
-
-    Raises a ValueError if the row is malformed.
-    """
+    """Returns the cells of the first row that is not empty."""
     for line_number, row in rows:
         where = f"{path}, line {line_number}"
         if isinstance(row, csv_rows.MalformedRow):

@@ -101,9 +101,6 @@ def _choose_sheet(
     """Returns the name of the sheet to read.
 
     Without the name of a `sheet`, the first visible sheet with cells is read.
-
-    Raises:
-        ValueError: there is no sheet of that name.
     """
     if sheet and sheet not in book.sheet_names:
         raise ValueError(

@@ -188,7 +188,7 @@ def join_parts(
     starts = [0 * ones]
     lengths = [ones]
     part_start = tf.constant(2, tf.int64)
-    # Of each part, the number of [SEP] that follow it.
+    # Of each part, of which there are one or two, the number of [SEP] after it.
     num_seps = [ones, ones * ends_second][: len(parts)]
     for part, num_ends in zip(parts, num_seps, strict=True):
         starts += [part.row_starts() + part_start, ones]

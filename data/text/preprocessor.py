@@ -212,9 +212,12 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         **__: object,
     ) -> dict[str, keras.KerasTensor]:
         """Returns the shapes and dtypes of the outputs of symbolic texts."""
-        shape = _to_segments(x)[0].shape[:1]
+        # (number of texts,), or () for a single text.
+        batch_shape = _to_segments(x)[0].shape[:1]
         return {
-            name: keras.KerasTensor((*shape, self.sequence_length), "int32")
+            name: keras.KerasTensor(
+                (*batch_shape, self.sequence_length), "int32"
+            )
             for name in _INPUT_NAMES
         }
 

@@ -69,7 +69,9 @@ def join_tokens(
     """
     room = max_seq_length - (3 if tokens_b else 2)
     num_cut = max(len(tokens_a) + len(tokens_b) - room, 0)
-    tokens_a = tokens_a[: room - min(len(tokens_b), room // 2)]
+    # The second text needs half of the room, or less if it is shorter.
+    room_b = min(len(tokens_b), room // 2)
+    tokens_a = tokens_a[: room - room_b]
     tokens = ["[CLS]", *tokens_a, "[SEP]"]
     second = [*tokens_b[: room - len(tokens_a)], "[SEP]"] if tokens_b else []
     return JoinedTokens(

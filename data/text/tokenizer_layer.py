@@ -110,6 +110,7 @@ class TokenizerLayer(keras.layers.Layer):
 
     def id_of(self, token: str) -> int:
         """Returns the id of a WordPiece. Raises ValueError if it is missing."""
+        # If the vocabulary repeats a WordPiece, its last id counts.
         return len(self.vocab) - 1 - self.vocab[::-1].index(token)
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
@@ -142,8 +143,10 @@ class TokenizerLayer(keras.layers.Layer):
         is_special = tf.reduce_any(is_word, 1)
         rest = tf.where(is_special, "", parts.flat_values)
         ids = tf.constant([*map(self.id_of, words)])
+        # Of each special part, the index of its word.
+        word_indices = tf.where(is_word)[:, 1]
         special = tf.RaggedTensor.from_row_lengths(
-            tf.gather(ids, tf.where(is_word)[:, 1]),
+            tf.gather(ids, word_indices),
             tf.cast(is_special, tf.int64),
             validate=False,
         )
@@ -181,8 +184,10 @@ class TokenizerLayer(keras.layers.Layer):
         # A word begins or ends at white space, and before and after a character
         # that is a word of its own, such as punctuation.
         is_border = (chars.flags & unicode_tables.BORDER) > 0
-        begins = is_border | tf.concat([[True], is_border], 0)[:-1]
-        ids, ends = self._trie.split(chars.code_points, begins)
+        is_after_border = tf.concat([[True], is_border], 0)[:-1]
+        ids, ends = self._trie.split(
+            chars.code_points, is_border | is_after_border
+        )
         # Run this step after `split`, so that the two steps do not need memory
         # at the same time. TensorFlow skips it if only the ids are used.
         with tf.control_dependencies([ends]):

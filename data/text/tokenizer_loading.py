@@ -12,7 +12,7 @@ def load_tokenizer(
     vocab_file: str,
     do_lower_case: bool,
     *,
-    is_set_by_user: bool,
+    is_casing_chosen: bool,
     vocab_size: int | None = None,
     preset: Preset | None = None,
     config_file: str = "the configuration",
@@ -22,13 +22,14 @@ def load_tokenizer(
     Args:
         vocab_file: value of --vocab_file.
         do_lower_case: value of --do_lower_case.
-        is_set_by_user: whether the user set --do_lower_case. Otherwise True is
-            only the default, and files may state another casing.
+        is_casing_chosen: whether the caller chose the casing. Otherwise
+            `do_lower_case` True is only the default, and files may state
+            another casing.
         vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
         preset: Preset of the weights, as in `create_tokenizer`.
         config_file: path of the configuration, for messages.
     """
-    flag = None if do_lower_case and not is_set_by_user else do_lower_case
+    flag = None if do_lower_case and not is_casing_chosen else do_lower_case
     return create_tokenizer(vocab_file, flag, preset, vocab_size, config_file)
 
 

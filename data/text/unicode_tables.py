@@ -91,6 +91,7 @@ def create_tables(do_lower_case: bool) -> UnicodeTables:
         if len(result) > 1:
             flags |= SEVERAL | ODD
             value = len(several) - code_point
+            # Two or three code points. -1 fills up a row of two.
             several.append([*map(ord, result), -1][:3])
         if flags & REORDERED:
             classes |= {ord(out): unicodedata.combining(out) for out in result}

@@ -203,7 +203,8 @@ def _count_covering_characters(counts: Mapping[str, int]) -> int:
         if len(word) <= _MAX_WORD_LENGTH:
             for char in word:
                 count_of_char[char] += num_times
-    totals = list(itertools.accumulate(sorted(count_of_char.values())[::-1]))
+    most_frequent_first = sorted(count_of_char.values(), reverse=True)
+    totals = list(itertools.accumulate(most_frequent_first))
     min_total = _CHARACTER_COVERAGE * totals[-1]
     return next(
         num_characters

@@ -16,7 +16,7 @@ import tensorflow as tf
 from data.arrays import IntArray
 from data.text import ragged
 
-# Maximum number of words that each step of `_find_wordpieces` begins to read.
+# Maximum number of words that each step of `_split_words` begins to read.
 _MAX_WORDS_AT_ONCE = 1 << 14
 _MAX_LENGTH = 200  # maximum length of a word. A longer word becomes [UNK].
 
@@ -30,7 +30,7 @@ _FIRST, _FURTHER = 0, 1
 
 
 class _LoopState(NamedTuple):
-    """What a step of `WordpieceTrie._find_wordpieces` leaves for the next one.
+    """What a step of `WordpieceTrie._split_words` leaves for the next one.
 
     N = number of words that are being read.
 
@@ -92,7 +92,7 @@ class WordpieceTrie:
         is_too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
         too_long = tf.gather(bounds, ragged.true_indices(is_too_long))
         marked = tf.where(begins, codes + _BEGIN, codes)
-        tokens, ends = self._find_wordpieces(
+        tokens, ends = self._split_words(
             _replace_at(marked, too_long, _NO_CHARACTER), starts
         )
         # The tokens 4 2 2 0 2 end at 2 3 5 5 8. At its end, each becomes a
@@ -110,10 +110,10 @@ class WordpieceTrie:
         ends = ragged.true_indices(tokens_at > 0)
         return tf.gather(tokens_at, ends) - 1, ends
 
-    def _find_wordpieces(
+    def _split_words(
         self, codes: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Finds the WordPieces of many words in parallel.
+        """Splits many words into WordPieces in parallel.
 
         A step of the loop reads one character of each word. `codes`, int32 [C],
         are code points. _BEGIN is added to the first character of each word,
@@ -146,7 +146,8 @@ class WordpieceTrie:
         """
         any_length = tf.TensorShape([None])
         tokens, ends = (_create_array(any_length) for _ in range(2))
-        begin = _LoopState(starts[:0], starts[:0], starts, 0, tokens, ends)
+        nothing = starts[:0]  # No word is being read yet.
+        begin = _LoopState(nothing, nothing, starts, 0, tokens, ends)
         end = tf.while_loop(
             lambda positions, _, starts, *__: (
                 tf.size(positions) + tf.size(starts) > 0

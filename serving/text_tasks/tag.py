@@ -157,7 +157,7 @@ def _create_entity_replies(
     `spans` are the positions of the words in the text.
     """
     entities: list[EntityReply] = []
-    for entity in entity_scoring.find_entities(tags):
+    for entity in entity_scoring.list_entities(tags):
         start, end = spans[entity.start][0], spans[entity.end - 1][1]
         entities.append(
             {

@@ -10,7 +10,7 @@ import pytest
 
 import serving
 from data.ner import span_files
-from data.ner.entity_scoring import find_entities
+from data.ner.entity_scoring import list_entities
 from data.ner.ner_examples import find_words
 from tests.support import script_runner
 from tests.support.fresh_process import ProcessResult
@@ -60,7 +60,7 @@ def entities(request, tmp_path_factory, model_flags):
         places = find_words(text, words)
         right = [
             [places[first][0], places[after - 1][1], entity_type]
-            for entity_type, first, after in find_entities(tags)
+            for entity_type, first, after in list_entities(tags)
         ]
         rows[text] = {"id": len(rows), "text": text, "label": right}, right
         if request.param == "txt":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from data.sets.label_spelling import find_similar_labels
+from data.sets.label_spelling import list_similar_labels
 from data.sets.set_names import suffix_of
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
@@ -66,7 +66,7 @@ def _warn_of_unnamed_outputs(preset: Preset, labels: Sequence[str]) -> None:
 
 
 def _warn_of_similar_labels(task: AnyTask) -> None:
-    if similar_labels := find_similar_labels(task.labels or ()):
+    if similar_labels := list_similar_labels(task.labels or ()):
         logging.warning(
             "These labels differ only in their spelling, but are different "
             "labels for the model: %s. Correct the data if they mean the same.",

@@ -42,7 +42,7 @@ def read_tokenizer(
     return load_tokenizer(
         model_flags.required_vocab_file,
         model_flags.do_lower_case,
-        is_set_by_user="do_lower_case" in set_by_user,
+        is_casing_chosen="do_lower_case" in set_by_user,
         vocab_size=bert_config.vocab_size,
         preset=preset,
         config_file=model_flags.required_config_file,

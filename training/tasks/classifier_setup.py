@@ -21,6 +21,7 @@ from data.classification.user_class.user_class_processor import (
     load_user_class_processor,
 )
 from data.classification.user_tables import unset_columns
+from data.classification.user_tables.column_options import COLUMN_FLAGS
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
@@ -65,17 +66,25 @@ def decide_columns(
         ValueError: a column is not found, or the header is malformed.
         OSError: the file cannot be read.
     """
-    options = parsed.config.table
-    set_by_user = parsed.set_by_user
-    if table is None or unset_columns.are_columns_numbered(
-        options, set_by_user
-    ):
+    chosen_columns = _select_chosen_columns(parsed)
+    if table is None or unset_columns.are_columns_numbered(chosen_columns):
         return parsed
     columns = unset_columns.guess_unset_columns(
-        options, set_by_user, table.path, table.read_column_names()
+        chosen_columns, table.path, table.read_column_names()
     )
-    unset_columns.log_columns(options, set_by_user, table.path, columns)
+    unset_columns.log_columns(chosen_columns, table.path, columns)
     return parsed.decide(columns)
+
+
+def _select_chosen_columns(
+    parsed: ParsedCommand[ClassifierConfig],
+) -> dict[str, str]:
+    """Returns {flag: its column} of the flags of columns that the user set."""
+    return {
+        name: str(getattr(parsed.config.table, name))
+        for name in COLUMN_FLAGS
+        if name in parsed.set_by_user
+    }
 
 
 def open_processor(
@@ -104,7 +113,7 @@ def open_processor(
             data_dir=config.fine_tuning.data_dir,
             data_file_options=config.data_file_options,
             options=config.table,
-            set_by_user=start.set_by_user,
+            chosen_columns=_select_chosen_columns(start.parsed),
             table=table,
         )
     return create_glue_processor(

@@ -98,12 +98,7 @@ class _Line:
 
 
 def _read_lines(path: str, layout: TableLayout) -> list[_Line]:
-    """Reads the lines of a file, without empty lines at its end.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is empty, or a line is malformed.
-    """
+    """Reads the lines of a file, without empty lines at its end."""
     lines = [
         _Line(index, line_number, cells)
         for index, (line_number, cells) in enumerate(
@@ -127,9 +122,6 @@ def _find_column_indices(
     """Returns where the texts and the labels of a set are.
 
     `header` are the cells of the first line.
-
-    Raises:
-        ValueError: a column is missing. The message names it.
     """
     if definition.columns_of_set:
         return glue_layouts.ColumnIndices(

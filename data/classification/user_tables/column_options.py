@@ -1,7 +1,7 @@
 """Defines the options that name the columns of texts and labels."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from data.classification import metrics
@@ -9,6 +9,9 @@ from data.tables.table_layout import LayoutOptions, TableLayout
 from model_folders import output_modes
 from model_folders.output_modes import OutputMode
 from options import fields
+
+# The options that name a column.
+COLUMN_FLAGS = ("text_column", "text_b_column", "label_column")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,21 +81,21 @@ class ColumnOptions(LayoutOptions):
         return self.layout(has_header=has_header, columns=columns)
 
     def with_pair_columns(
-        self, set_by_user: frozenset[str], columns: Sequence[str]
+        self, chosen_columns: Mapping[str, str], columns: Sequence[str]
     ) -> Self:
         """Returns the options to read pairs of texts with a number.
 
         Args:
-            set_by_user: names of the flags that the user set.
-            columns: the columns of the two texts and of the number, unless the
-                user set the flags.
+            chosen_columns: {flag: its column} of the columns that the user
+                chose.
+            columns: the columns of the two texts and of the number, for the
+                other flags, in the order of `COLUMN_FLAGS`.
         """
-        flag_names = ("text_column", "text_b_column", "label_column")
         # Any, because `replace` accepts other types for other options.
         changes: dict[str, Any] = {
             name: column
-            for name, column in zip(flag_names, columns, strict=True)
-            if name not in set_by_user
+            for name, column in zip(COLUMN_FLAGS, columns, strict=True)
+            if name not in chosen_columns
         }
         return dataclasses.replace(
             self, output_mode=output_modes.REGRESSION, **changes

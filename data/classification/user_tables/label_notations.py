@@ -6,7 +6,8 @@ list in the notation of JSON, Python, NumPy, or brackets around names.
 
 import ast
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
 from files.json_files import parse_json
 from model_folders.labels import is_label, normal_label
@@ -177,32 +178,46 @@ def _split_text(text: str, separator: str) -> list[str] | None:
     text = text.strip()
     items = parse_list(text, separator)
     if items is not None:
-        # `[open sea]` may be one name or two.
-        is_quoted = "'" in text or '"' in text
-        is_ambiguous = len(items) == 1 and " " in items[0] and not is_quoted
-        return None if is_ambiguous else items
+        return None if _may_be_one_name(text, items) else items
     if _VECTOR.fullmatch(text):
         return text.split()
     parts = [part for part in text.split(separator) if part.strip()]
-    if _has_halves(text, parts) or _is_unread_list(text):
+    if any(fits(text, parts) for fits in _MALFORMED_LIST_RULES):
         return None
     return parts
 
 
-def _has_halves(text: str, parts: Sequence[str]) -> bool:
-    """Returns whether the parts of a text are halves, such as `[1` and `5]`."""
-    if all(map(_is_balanced, parts)):
-        return False
-    # A part of a list, such as `[1, 5`, but not `sad :(, glad`.
-    is_cut = len(parts) > 1 and (text[0] in "[{" or text[-1] in "]}")
-    return is_cut or _is_balanced(text)
+def _may_be_one_name(text: str, items: Sequence[str]) -> bool:
+    """Returns whether a list is one name or two, such as `[open sea]`."""
+    is_quoted = "'" in text or '"' in text
+    return len(items) == 1 and " " in items[0] and not is_quoted
 
 
-def _is_unread_list(text: str) -> bool:
-    """Returns whether a text is a list that `parse_list` cannot read."""
-    # A dict too is in brackets.
-    is_list = text[0] in "[{" and text[-1] == _CLOSING_BRACKET_OF[text[0]]
-    return is_list and _is_balanced(text[1:-1])
+def _is_half_of_list(text: str, parts: Sequence[str]) -> bool:
+    """Fits a list without its begin or its end: `[1, 5`.
+
+    The names in `sad :(, glad` are no halves of a list.
+    """
+    has_end = text[0] in "[{" or text[-1] in "]}"
+    return len(parts) > 1 and has_end and not all(map(_is_balanced, parts))
+
+
+def _is_cut_in_brackets(text: str, parts: Sequence[str]) -> bool:
+    """Fits a text with a separator in brackets: `boats (small, old), sea`."""
+    return _is_balanced(text) and not all(map(_is_balanced, parts))
+
+
+def _is_unread_list(text: str, _: Sequence[str]) -> bool:
+    """Fits brackets around what `parse_list` cannot read: `{'sea': 1}`."""
+    has_ends = text[0] in "[{" and text[-1] == _CLOSING_BRACKET_OF[text[0]]
+    return has_ends and _is_balanced(text[1:-1])
+
+
+# Rules for a text, and for its parts between separators. If one fits, the text
+# is a malformed list, and its parts are no names.
+_MALFORMED_LIST_RULES: Final[
+    tuple[Callable[[str, Sequence[str]], bool], ...]
+] = (_is_half_of_list, _is_cut_in_brackets, _is_unread_list)
 
 
 def _is_balanced(text: str) -> bool:

@@ -4,6 +4,7 @@ table_tasks.py lists the tasks. table_sets.py reads their tables.
 """
 
 import contextlib
+from collections.abc import Mapping
 
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.user_tables.column_options import (
@@ -24,7 +25,7 @@ def open_table_processor(
     data_dir: StrPath | None,
     data_file_options: DataFileOptions,
     options: ColumnOptions,
-    set_by_user: frozenset[str],
+    chosen_columns: Mapping[str, str],
     table: Table | None = None,
 ) -> ClassificationProcessor:
     """Creates the processor of a task, which has read none of its sets yet.
@@ -37,7 +38,7 @@ def open_table_processor(
         data_dir: value of --data_dir, None with --data_file.
         data_file_options: flags of --data_file.
         options: the columns, and the labels if flags name them.
-        set_by_user: names of the flags that the user set.
+        chosen_columns: {flag: its column} of the columns that the user chose.
         table: --data_file, if its header was read.
 
     Raises:
@@ -47,7 +48,7 @@ def open_table_processor(
     """
     if definition.pair_columns:
         options = options.with_pair_columns(
-            set_by_user, definition.pair_columns
+            chosen_columns, definition.pair_columns
         )
     if table is None and data_file_options.data_file:
         table = Table(data_file_options.data_file, options.layout_for_columns())

@@ -145,7 +145,7 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         labels = self.read_labels()
         if labels is None or not self.are_labels_in_rows:
             return
-        train, dev = self.read_training_file()
+        train, dev = self.read_training_sets()
         if not dev:
             # A split has logged the numbers of both sets.
             task_labels.log_label_counts(labels, train)

@@ -5,10 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from data.classification.user_tables.column_options import (
-    ColumnOptions,
-    label_columns_of,
-)
+from data.classification.user_tables.column_options import label_columns_of
 from data.tables.table_layout import format_of
 from data.tables.tables import check_columns
 from data.tables.usual_names import (
@@ -19,22 +16,16 @@ from data.tables.usual_names import (
 from files.paths import StrPath
 
 
-def are_columns_numbered(
-    options: ColumnOptions, set_by_user: frozenset[str]
-) -> bool:
+def are_columns_numbered(chosen_columns: Mapping[str, str]) -> bool:
     """Returns whether a flag chooses a column by its number.
 
-    Then no column has a name to find.
+    Then no column has a name to find. `chosen_columns` are {flag: its column}.
     """
-    columns = _columns_of_flags(options, set_by_user).values()
-    return any(map(str.isdecimal, columns))
+    return any(map(str.isdecimal, chosen_columns.values()))
 
 
 def guess_unset_columns(
-    options: ColumnOptions,
-    set_by_user: frozenset[str],
-    path: StrPath,
-    columns: Sequence[str],
+    chosen_columns: Mapping[str, str], path: StrPath, columns: Sequence[str]
 ) -> dict[str, str]:
     """Guesses the columns of the text and the label that no flag names.
 
@@ -42,19 +33,17 @@ def guess_unset_columns(
     column left.
 
     Args:
-        options: values of the flags.
-        set_by_user: names of the flags that the user set.
+        chosen_columns: {flag: its column} of the columns that the user chose.
         path: value of --data_file, for messages.
         columns: names of the columns in its header, [] without rows.
 
     Returns:
-        {"text_column" and "label_column", unless the user set them: name}.
+        {"text_column" and "label_column", unless the user chose them: name}.
 
     Raises:
         ValueError: a column is not found, or a second column of texts may
             belong to the first. The message lists the columns.
     """
-    chosen_columns = _columns_of_flags(options, set_by_user)
     where = f"--data_file={path}"
     _check_has_columns(where, path, columns)
     free_columns = _select_free_columns(path, columns, chosen_columns)
@@ -67,35 +56,20 @@ def guess_unset_columns(
 
 
 def log_columns(
-    options: ColumnOptions,
-    set_by_user: frozenset[str],
+    chosen_columns: Mapping[str, str],
     path: StrPath,
     found_columns: Mapping[str, str],
 ) -> None:
     """Logs the flags of a table's columns, if any column was found.
 
-    `found_columns` are what `guess_unset_columns` returned for the other
-    arguments.
+    `found_columns` are what `guess_unset_columns` returned for
+    `chosen_columns`.
     """
     if not found_columns:
         return
-    column_of_flag = {
-        **_columns_of_flags(options, set_by_user),
-        **found_columns,
-    }
+    column_of_flag = {**chosen_columns, **found_columns}
     settings = [f"--{flag}={column}" for flag, column in column_of_flag.items()]
     logging.info("%s: %s", path, " ".join(settings))
-
-
-def _columns_of_flags(
-    options: ColumnOptions, set_by_user: frozenset[str]
-) -> dict[str, str]:
-    """Returns {flag: its column} of the flags that the user set."""
-    return {
-        name: str(getattr(options, name))
-        for name in ("text_column", "text_b_column", "label_column")
-        if name in set_by_user
-    }
 
 
 def _select_free_columns(
@@ -134,9 +108,6 @@ def _choose_columns(
         columns: all columns of the table.
         free_columns: columns that no flag names.
         flags: the flags whose columns are wanted.
-
-    Raises:
-        ValueError: no column is found for a flag.
     """
     column_of: dict[str, str] = {}
     for flag, column in guess_columns(free_columns, flags).items():

@@ -25,7 +25,9 @@ HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 def create_example(tags=RIGHT, text=TEXT, row=None):
     """Creates the example of the sentence."""
-    return NerExample("dev-1", WORDS, tags, 0, text=text, row=row)
+    return NerExample(
+        "line 1", WORDS, tags, 0, text=text, row=row, guid="dev-1"
+    )
 
 
 @pytest.fixture

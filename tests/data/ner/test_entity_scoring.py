@@ -20,7 +20,7 @@ from data.ner import entity_scoring
     ],
 )
 def test_tags_become_entities(tags, entities):
-    assert entity_scoring.find_entities(tags.split()) == entities
+    assert entity_scoring.list_entities(tags.split()) == entities
 
 
 def random_entities(rng, num_words):
@@ -66,7 +66,7 @@ def test_tags_of_each_scheme_are_read_as_they_are_meant(scheme):
         tags = tag_entities(entities, num_words, SCHEMES[scheme])
         iob2 = entity_scoring.to_scheme(tags)
         assert iob2 == tag_entities(entities, num_words, "BIIB")
-        assert entity_scoring.find_entities(iob2) == entities
+        assert entity_scoring.list_entities(iob2) == entities
         for wanted in ("BIES", "BILU"):
             labels = ["O", *(f"{prefix}-A" for prefix in wanted)]
             expected = tag_entities(entities, num_words, wanted)

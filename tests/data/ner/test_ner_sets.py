@@ -106,7 +106,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
     entities = [
         " ".join(
             word
-            for _, start, end in entity_scoring.find_entities(example.tags)
+            for _, start, end in entity_scoring.list_entities(example.tags)
             for word in example.words[start:end]
         )
         for example in create_sets(tmp_path).read("train")
@@ -153,7 +153,7 @@ def test_conll_2003_has_its_published_counts(
     assert len(examples) == sentences
     assert sum(len(example.words) for example in examples) == words
     entities_read = [
-        entity_scoring.find_entities(example.tags) for example in examples
+        entity_scoring.list_entities(example.tags) for example in examples
     ]
     assert sum(map(len, entities_read)) == entities
 

@@ -84,11 +84,11 @@ def cased_vocabulary(tmp_path):
 def test_the_casing_is_that_of_the_vocabulary(cased_vocabulary):
     config = config_of("out", vocab_file=cased_vocabulary)
     assert config.instances.do_lower_case
-    completed = complete_casing(config, frozenset())
+    completed = complete_casing(config, is_casing_chosen=False)
     assert not completed.instances.do_lower_case
 
 
 def test_a_casing_that_contradicts_the_vocabulary_is_refused(cased_vocabulary):
     config = config_of("out", vocab_file=cased_vocabulary, do_lower_case=True)
     with pytest.raises(ValueError, match="do_lower_case"):
-        complete_casing(config, frozenset({"do_lower_case"}))
+        complete_casing(config, is_casing_chosen=True)

@@ -4,13 +4,13 @@ import pytest
 
 from data.sets.label_spelling import (
     describe_misspelled_labels,
-    find_similar_labels,
+    list_similar_labels,
 )
 
 
 def test_labels_that_differ_in_case_or_spaces_are_similar():
     labels = ["Ham", "spam", "ham", "new york", "New  York"]
-    assert find_similar_labels(labels) == [
+    assert list_similar_labels(labels) == [
         ["Ham", "ham"],
         ["new york", "New  York"],
     ]

@@ -12,7 +12,7 @@ from data.squad.squad_options import DecodingOptions
 from data.squad.token_spans import (
     NULL_ODDS_WITHOUT_ANSWER,
     RawResult,
-    find_spans,
+    list_spans,
 )
 
 LENGTH = 8
@@ -39,7 +39,7 @@ def find_places(starts, ends, window=WINDOW, length=LENGTH, **options):
     """Returns the (first, last) positions of the spans of a window."""
     result = RawResult(7, logits_of(starts, length), logits_of(ends, length))
     options = DecodingOptions(**{"n_best_size": 2} | options)
-    spans, _, _ = find_spans([window], {7: result}, options)
+    spans, _, _ = list_spans([window], {7: result}, options)
     return [(span.start_index, span.end_index) for span in spans]
 
 
@@ -100,7 +100,7 @@ def test_no_answer_is_in_the_window_where_cls_scores_lowest():
     other = dataclasses.replace(WINDOW, unique_id=8)
     high, low = logits_of({0: 2.0}), logits_of({0: -1.0})
     results = {7: RawResult(7, high, high), 8: RawResult(8, low, high)}
-    _, null, null_score = find_spans(
+    _, null, null_score = list_spans(
         [WINDOW, other], results, DecodingOptions()
     )
     assert null.feature is other
@@ -108,7 +108,7 @@ def test_no_answer_is_in_the_window_where_cls_scores_lowest():
 
 
 def test_a_question_without_windows_has_no_span():
-    spans, null, null_score = find_spans([], {}, DecodingOptions())
+    spans, null, null_score = list_spans([], {}, DecodingOptions())
     assert spans == []
     assert null.feature is None
     assert null_score == NULL_ODDS_WITHOUT_ANSWER

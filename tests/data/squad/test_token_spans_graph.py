@@ -53,7 +53,7 @@ def question_about(passage, starts, ends, max_seq_length=32):
 
 def find_texts(passage, starts, ends, max_answer_length=9, **options):
     question, passages = question_about(passage, starts, ends, **options)
-    spans = token_spans_graph.find_spans(
+    spans = token_spans_graph.list_spans(
         question, passages, max_answer_length, use_char_offsets=True
     )
     texts = token_spans_graph.with_texts(
@@ -103,7 +103,7 @@ def test_a_text_has_the_spelling_of_the_passage():
 def test_no_answer_is_the_cls_with_the_lowest_score():
     passage = "1 2 3 4 5 6 7 8 9"
     question, _ = question_about(passage, {0: 1.0}, {0: 1.0}, FIRST + 7)
-    null, score = token_spans_graph.find_null(question)
+    null, score = token_spans_graph.choose_null(question)
     assert float(score) == 0.0
     assert null.start_bytes.numpy().tolist() == [-1]
     assert null.scores.numpy().tolist() == [0.0]
@@ -112,7 +112,7 @@ def test_no_answer_is_the_cls_with_the_lowest_score():
 def test_without_a_window_no_answer_has_the_highest_score():
     question, _ = question_about("1", {0: 1.0}, {0: 1.0})
     none = question._replace(end=question.start)
-    null, score = token_spans_graph.find_null(none)
+    null, score = token_spans_graph.choose_null(none)
     assert float(score) == NULL_ODDS_WITHOUT_ANSWER
     assert null.scores.numpy().tolist() == [0.0]
 

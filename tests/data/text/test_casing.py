@@ -49,7 +49,7 @@ def casing_of(folder, words=(), files=None, **flags):
     return tokenizer_loading.load_tokenizer(
         vocab_file,
         flags.get("do_lower_case", True),
-        is_set_by_user="do_lower_case" in flags,
+        is_casing_chosen="do_lower_case" in flags,
         preset=preset,
     ).do_lower_case
 

@@ -76,7 +76,7 @@ def test_create_tokenizer_refuses_more_wordpieces_than_trained_weights(
 
 def test_load_tokenizer_takes_the_default_from_the_files(tmp_path, vocab_file):
     write_casing(tmp_path, do_lower_case=False)
-    tokenizer = load_tokenizer(vocab_file, True, is_set_by_user=False)
+    tokenizer = load_tokenizer(vocab_file, True, is_casing_chosen=False)
     assert not tokenizer.do_lower_case
 
 
@@ -85,4 +85,4 @@ def test_load_tokenizer_refuses_a_flag_that_contradicts_the_files(
 ):
     write_casing(tmp_path, do_lower_case=False)
     with pytest.raises(ValueError, match="do_lower_case"):
-        load_tokenizer(vocab_file, True, is_set_by_user=True)
+        load_tokenizer(vocab_file, True, is_casing_chosen=True)

@@ -33,7 +33,7 @@ def create_processor(
     data = DataFileOptions(data_file=data_file)
     options = ColumnOptions(**kwargs)
     return open_table_processor(
-        DEFINITION_OF_TABLE_TASK["csv"], folder, data, options, frozenset()
+        DEFINITION_OF_TABLE_TASK["csv"], folder, data, options, {}
     )
 
 
@@ -46,7 +46,7 @@ def open_task_processor(
         folder,
         DataFileOptions(),
         ColumnOptions(**flags),
-        frozenset(flags),
+        flags,
     )
 
 
@@ -108,7 +108,7 @@ def split_rows(
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
         ColumnOptions(**flags),
-        frozenset(flags),
+        flags,
     )
     sets = processor.sets
     assert isinstance(sets, TableSets)

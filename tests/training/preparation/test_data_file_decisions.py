@@ -58,7 +58,7 @@ def create_processor(table, task_name):
         None,
         DataFileOptions(data_file=table),
         ColumnOptions(**COLUMNS),
-        frozenset(COLUMNS),
+        COLUMNS,
     )
 
 

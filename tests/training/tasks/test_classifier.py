@@ -53,7 +53,7 @@ def create_task(tmp_path):
             tmp_path,
             DataFileOptions(),
             ColumnOptions(output_mode=output_mode, labels=labels, **columns),
-            set_by_user=frozenset(),
+            chosen_columns={},
         )
         return ClassifierTask(
             create_task_start(tmp_path, max_seq_length=5),

@@ -38,7 +38,7 @@ def create_task(tmp_path):
             tmp_path,
             DataFileOptions(),
             ColumnOptions(),
-            set_by_user=frozenset(),
+            chosen_columns={},
         )
         return EmbeddingTask(
             create_task_start(tmp_path, max_seq_length=8, **flags),

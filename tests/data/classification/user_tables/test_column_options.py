@@ -58,8 +58,9 @@ def test_a_table_whose_columns_are_numbers_has_no_header(columns, has_header):
 
 
 def test_usual_columns_of_pairs_do_not_replace_those_of_the_user():
-    options = ColumnOptions(text_column="q").with_pair_columns(
-        frozenset(["text_column"]), ("query", "passage", "relevance")
+    chosen = {"text_column": "q"}
+    options = ColumnOptions(**chosen).with_pair_columns(
+        chosen, ("query", "passage", "relevance")
     )
     assert options.text_columns() == ["q", "passage"]
     assert options.label_column == "relevance"

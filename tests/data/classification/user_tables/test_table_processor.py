@@ -135,7 +135,7 @@ def check_commas(data_dir, data_file):
         data_dir,
         DataFileOptions(data_file=data_file),
         ColumnOptions(label_column="Category, main"),
-        frozenset(),
+        {"label_column": "Category, main"},
     )
     assert processor.sets.read_labels() == ["0", "1"]
     assert processor.output_mode == "classification"

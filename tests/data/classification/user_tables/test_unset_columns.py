@@ -9,10 +9,10 @@ from data.classification.user_tables.column_options import ColumnOptions
 from data.tables.tables import Table
 
 
-def find_unset(options, given, table):
+def find_unset(given, table):
     """Finds the columns of a table that the flags `given` do not name."""
     return unset_columns.guess_unset_columns(
-        options, frozenset(given), table.path, table.read_column_names()
+        given, table.path, table.read_column_names()
     )
 
 
@@ -22,18 +22,17 @@ def find_columns_with_flags(path, columns, **given):
     path.write_text(json.dumps(row))
     options = ColumnOptions(**given)
     table = Table(path, options.layout_for_columns())
-    return find_unset(options, given, table)
+    return find_unset(given, table)
 
 
 def test_the_columns_of_all_flags_are_logged_if_any_was_found(tmp_path, caplog):
     caplog.set_level("INFO", logger="absl")
-    options = ColumnOptions(text_column="body")
-    given = frozenset(["text_column"])
+    given = {"text_column": "body"}
     path = tmp_path / "a.csv"
-    unset_columns.log_columns(options, given, path, {})
+    unset_columns.log_columns(given, path, {})
     assert not caplog.messages
     found = {"label_column": "kind"}
-    unset_columns.log_columns(options, given, path, found)
+    unset_columns.log_columns(given, path, found)
     (message,) = caplog.messages
     assert message.endswith("a.csv: --text_column=body --label_column=kind")
 
@@ -101,27 +100,23 @@ def commas_file(tmp_path):
     return path
 
 
-OF_COMMAS = ColumnOptions(label_column="Category, main")
-
-
 def test_the_text_beside_a_label_with_commas_is_found(commas_file):
-    table = Table(commas_file, OF_COMMAS.layout_for_columns())
-    actual = find_unset(OF_COMMAS, ["label_column"], table)
+    given = {"label_column": "Category, main"}
+    layout = ColumnOptions(**given).layout_for_columns()
+    actual = find_unset(given, Table(commas_file, layout))
     assert actual == {"text_column": "text"}
 
 
 def test_a_text_with_commas_in_its_name_is_found_by_its_flag(commas_file):
     flags = {"text_column": "x, y, z", "label_column": "text"}
-    options = ColumnOptions(**flags)
-    assert not find_unset(options, flags, Table(commas_file))
+    assert not find_unset(flags, Table(commas_file))
 
 
 def find_among_repeated_columns(folder, **given):
     """Finds the unset columns of a table with two columns named twice."""
     path = folder / "a.csv"
     path.write_text("Name,Labels,Labels,comment,comment,Kind\na,b,c,d,e,f\n")
-    options = ColumnOptions(**given)
-    return find_unset(options, given, Table(path))
+    return find_unset(given, Table(path))
 
 
 def test_columns_that_are_not_read_may_repeat(tmp_path):

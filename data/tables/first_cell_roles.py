@@ -1,6 +1,6 @@
 """Guesses whether the first cell of a column is its name or a value.
 
-The cells below the first cell show it, and the cells beside it. `_KIND_RULES`
+The cells below the first cell show it, and the cells beside it. `_ROLE_RULES`
 lists the rules.
 
 The docstrings of rules write a column in one line, from above: `price, 10, 12`
@@ -40,8 +40,8 @@ class ColumnCells(NamedTuple):
     below: list[str]
 
 
-class CellKind(enum.Enum):
-    """Kinds of first cells in a column.
+class CellRole(enum.Enum):
+    """What the first cell of a column is in its table.
 
     Attributes:
         NAME: a name, such as `price` above numbers.
@@ -71,10 +71,7 @@ class FirstRow:
 
     @functools.cached_property
     def has_text(self) -> bool:
-        """Whether a cell is a text.
-
-        Texts stand in rows more often than in names.
-        """
+        """Whether a cell is a text, which is rarely the name of a column."""
         return any(
             _is_text(column.first) and not _are_numbers(column.below)
             for column in self.columns
@@ -84,9 +81,9 @@ class FirstRow:
     def numbers_may_be_names(self) -> bool:
         """Whether the numbers of the row may be names of columns.
 
-        The numbers must be years above other numbers, or have one distance.
-        Beside them must be an empty cell or a word that does not recur, or
-        there must be at least three numbers.
+        The numbers must be years above other numbers, or each must be as much
+        greater as the next, such as 0, 5, 10. There must be at least three
+        numbers, or beside them an empty cell or a word that does not recur.
 
         Examples of first rows: `name, 2013, 2014` -> True, `0, 1, 2` -> True,
         `7, 8` -> False.
@@ -110,28 +107,37 @@ class FirstRow:
         )
 
     @functools.cached_property
-    def cell_kinds(self) -> set[CellKind]:
-        """The kinds of the row's cells."""
-        return {guess_cell_kind(column, self) for column in self.columns}
+    def cell_roles(self) -> set[CellRole]:
+        """The roles of the row's cells."""
+        return {guess_cell_role(column, self) for column in self.columns}
 
 
 def _is_value(column: ColumnCells, row: FirstRow) -> bool:
-    """`7, 5, 9` -> VALUE, but `2013, 5, 9` fits no rule beside a name."""
+    """Fits a number above numbers, as in `7, 5, 9`, and a date above dates.
+
+    The rule does not fit numbers that may be names, such as the year in
+    `2013, 5, 9` beside another column's name.
+    """
     may_be_name = row.numbers_may_be_names and is_number(column.first)
     return _is_value_above_values(column) and not may_be_name
 
 
 def _is_name_above_values(column: ColumnCells, row: FirstRow) -> bool:
-    """`price, 10, 12` -> NAME, but beside a text, the rule does not fit."""
+    """Fits a word above numbers or dates, as in `price, 10, 12`.
+
+    If a text is beside it, the rule does not fit, because a row with a text is
+    rarely a header.
+    """
     are_values = _are_numbers(column.below) or _are_dates(column.below)
     is_word = not (_is_missing(column.first) or _is_value_above_values(column))
     return are_values and is_word and not row.has_text
 
 
 def _is_name_above_labels(column: ColumnCells, row: FirstRow) -> bool:
-    """`kind, ham, ham, spam, spam` -> NAME.
+    """Fits a word above labels that recur: `folder, ham, ham, spam, spam`.
 
-    Beside a text, the rule does not fit, because `kind` may be a rare label.
+    If a text is beside it, the rule does not fit, because `folder` may be a
+    rare label.
     """
     first, below = column
     if _is_missing(first) or _are_numbers(below) or _are_dates(below):
@@ -142,34 +148,34 @@ def _is_name_above_labels(column: ColumnCells, row: FirstRow) -> bool:
 
 
 def _is_repeated(column: ColumnCells, _: FirstRow) -> bool:
-    """`spam, ham, spam` -> REPEATED."""
+    """Fits a cell that stands below itself too, as in `spam, ham, spam`."""
     return _has_first_below(column)
 
 
 def _is_usual_name_above_others(column: ColumnCells, row: FirstRow) -> bool:
-    """`title, A boat, A car` -> NAME, because it is usual."""
+    """Fits a usual name of a column, as in `title, A boat, A car`."""
     is_usual = is_usual_name(column.first, row.chosen_names)
     return is_usual and column.first not in column.below
 
 
-_KindRule: TypeAlias = Callable[[ColumnCells, FirstRow], bool]
+_RoleRule: TypeAlias = Callable[[ColumnCells, FirstRow], bool]
 # (rule, what the first cell of a column is if the rule fits). The first rule
 # that fits decides.
-_KIND_RULES: Final[tuple[tuple[_KindRule, CellKind], ...]] = (
-    (_is_value, CellKind.VALUE),
-    (_is_name_above_values, CellKind.NAME),
-    (_is_name_above_labels, CellKind.NAME),
-    (_is_repeated, CellKind.REPEATED),
-    (_is_usual_name_above_others, CellKind.NAME),
+_ROLE_RULES: Final[tuple[tuple[_RoleRule, CellRole], ...]] = (
+    (_is_value, CellRole.VALUE),
+    (_is_name_above_values, CellRole.NAME),
+    (_is_name_above_labels, CellRole.NAME),
+    (_is_repeated, CellRole.REPEATED),
+    (_is_usual_name_above_others, CellRole.NAME),
 )
 
 
-def guess_cell_kind(column: ColumnCells, row: FirstRow) -> CellKind:
+def guess_cell_role(column: ColumnCells, row: FirstRow) -> CellRole:
     """Returns what the first cell of a column of a row probably is."""
-    for fits, kind in _KIND_RULES:
+    for fits, role in _ROLE_RULES:
         if fits(column, row):
-            return kind
-    return CellKind.UNKNOWN
+            return role
+    return CellRole.UNKNOWN
 
 
 def is_word_above_texts(column: ColumnCells) -> bool:
@@ -196,9 +202,10 @@ def _is_year_above_others(column: ColumnCells) -> bool:
 
 
 def _are_in_sequence(numbers: Sequence[str], has_index: bool) -> bool:
-    """Returns whether numbers have one distance, as 0, 1 or 0, 5, 10 have.
+    """Returns whether numbers have equal distances, such as 0, 5, 10.
 
-    If the table `has_index`, the index of pandas, 0 alone may be a name.
+    The distance of two numbers must be 1. A single 0 is a sequence in a table
+    that `has_index`, the index of pandas.
     """
     if not all(re.fullmatch(r"\d{1,9}", digits) for digits in numbers):
         return False

@@ -2,11 +2,11 @@
 
 import pytest
 
-from data.tables.first_cell_kinds import (
-    CellKind,
+from data.tables.first_cell_roles import (
+    CellRole,
     ColumnCells,
     FirstRow,
-    guess_cell_kind,
+    guess_cell_role,
     is_word_above_texts,
 )
 
@@ -14,51 +14,51 @@ TEXT = ColumnCells("It left at noon again.", ["It sank."])
 
 
 @pytest.mark.parametrize(
-    ("first", "below", "kind"),
+    ("first", "below", "role"),
     [
-        ("7", ["5", "9"], CellKind.VALUE),
-        ("2026-01-31", ["2026-02-01", "2026-02-02"], CellKind.VALUE),
-        ("price", ["10", "12"], CellKind.NAME),
-        ("born", ["2026-01-31", "2026-02-01"], CellKind.NAME),
-        ("kind", ["ham", "ham", "spam", "spam"], CellKind.NAME),
-        ("spam", ["ham", "spam"], CellKind.REPEATED),
-        ("title", ["A boat", "A car"], CellKind.NAME),
-        ("boat", ["car"], CellKind.UNKNOWN),
-        ("kind", ["ham", "spam", "spam"], CellKind.UNKNOWN),
-        ("n/a", ["10", "12"], CellKind.UNKNOWN),
-        ("", ["10", "12"], CellKind.UNKNOWN),
-        ("title", ["title", "A car"], CellKind.REPEATED),
+        ("7", ["5", "9"], CellRole.VALUE),
+        ("2026-01-31", ["2026-02-01", "2026-02-02"], CellRole.VALUE),
+        ("price", ["10", "12"], CellRole.NAME),
+        ("born", ["2026-01-31", "2026-02-01"], CellRole.NAME),
+        ("folder", ["ham", "ham", "spam", "spam"], CellRole.NAME),
+        ("spam", ["ham", "spam"], CellRole.REPEATED),
+        ("title", ["A boat", "A car"], CellRole.NAME),
+        ("boat", ["car"], CellRole.UNKNOWN),
+        ("folder", ["ham", "spam", "spam"], CellRole.UNKNOWN),
+        ("n/a", ["10", "12"], CellRole.UNKNOWN),
+        ("", ["10", "12"], CellRole.UNKNOWN),
+        ("title", ["title", "A car"], CellRole.REPEATED),
     ],
 )
 def test_a_first_cell_is_a_name_a_value_or_unknown_by_the_first_rule(
-    first, below, kind
+    first, below, role
 ):
     column = ColumnCells(first, below)
     row = FirstRow([column], ())
-    assert guess_cell_kind(column, row) == kind
+    assert guess_cell_role(column, row) == role
 
 
 @pytest.mark.parametrize(
-    ("first", "below", "kind"),
+    ("first", "below", "role"),
     [
-        ("price", ["10", "12"], CellKind.UNKNOWN),
-        ("kind", ["ham", "ham", "spam", "spam"], CellKind.UNKNOWN),
-        ("title", ["A boat", "A car"], CellKind.NAME),
-        ("spam", ["ham", "spam"], CellKind.REPEATED),
+        ("price", ["10", "12"], CellRole.UNKNOWN),
+        ("folder", ["ham", "ham", "spam", "spam"], CellRole.UNKNOWN),
+        ("title", ["A boat", "A car"], CellRole.NAME),
+        ("spam", ["ham", "spam"], CellRole.REPEATED),
     ],
 )
 def test_a_cell_beside_a_long_text_is_a_name_only_if_the_name_is_usual(
-    first, below, kind
+    first, below, role
 ):
     column = ColumnCells(first, below)
     row = FirstRow([column, TEXT], ())
-    assert guess_cell_kind(column, row) == kind
+    assert guess_cell_role(column, row) == role
 
 
 def test_a_column_that_a_flag_names_is_a_name_in_the_first_row():
     column = ColumnCells("satz", ["Ein Boot"])
     row = FirstRow([column], chosen_names=["satz"])
-    assert row.cell_kinds == {CellKind.NAME}
+    assert row.cell_roles == {CellRole.NAME}
 
 
 def first_row(*cells, below):
