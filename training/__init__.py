@@ -9,10 +9,11 @@ What a command reads before it trains:
 
 The two flows, from their first to their last step:
 
+    starting_point.py: `StartingPoint`, what a command starts from
     task.py: `Task`, what a fine-tuning task is
     fine_tuning/: `fine_tune` trains a `Task`
     pretraining/: `pretrain` trains on records
-    runs/: the steps that both share
+    shared_steps/: the steps that both share
     checks/: what refuses a command before its first step
 
 What the steps call:
@@ -29,8 +30,8 @@ task. To plan is to decide what to train and record, after the sets were read:
 each flow has a plan.py, which makes the `RunPlan`.
 
 What concerns a run as a whole has "run" in its name. Its plan, its opening and
-its end are in runs/, its weights in loop/ (run_weights.py), and its folder,
-results and description in run_files/.
+its end are in shared_steps/, its weights in loop/ (run_weights.py), and its
+folder, results and description in run_files/.
 
 What trains nothing:
 

@@ -38,10 +38,11 @@ from training.fine_tuning.encoded_sets import write_encoded_sets
 from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import devices
 from training.loop.train_step import TrainStep
-from training.preparation.starting_point import StartingPoint, read_start
+from training.preparation.starting_point_loading import read_start
 from training.run_files.run_folder import RunFolder
-from training.runs import run_opening
-from training.runs.run_plan import CreateModel, RunPlan
+from training.shared_steps import run_opening
+from training.shared_steps.run_plan import CreateModel, RunPlan
+from training.starting_point import StartingPoint
 from training.task import AnyTask, EncodedSet
 from training.tasks.classifier_setup import (
     create_task,

@@ -5,8 +5,6 @@ A command meets them in this order:
     start_checks.py: `check_start`: the weights, the lengths and the outputs of
         the flags
     task_checks.py: `check_task`: the task, against the weights
-    dev_set_checks.py: `compare_dev_set`: the dev set, against the sets that the
-        weights were trained on
     resume_checks.py: what a resumed run must keep: its flags and settings, its
         train set, its records
 
@@ -16,5 +14,6 @@ settings and the data.
 
 Other checks stand beside what they need: `Config.check` compares flags with
 flags, pretraining/ checks the network and the records that it reads, and
-runs/teacher.py the teacher.
+shared_steps/teacher.py the teacher. dev_set/ compares the dev set with the sets
+that the weights were trained on.
 """

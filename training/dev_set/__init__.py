@@ -7,6 +7,8 @@ takes the dev set.
     set_fingerprints.py: `SetFingerprint`, which identifies a set in model.json
     rules.py: `DevSetRule`, how it is chosen, and its comparison with that of
         the weights
+    comparison.py: `compare_dev_set`: the dev set, against the sets that the
+        weights were trained on
 
 What happens, in the order of a command, and what the user reads then:
 
@@ -18,8 +20,8 @@ What happens, in the order of a command, and what the user reads then:
    a row into a number from 0 to 1. The row is in the dev set if the number is
    below --dev_fraction. So every command with this fraction agrees, whatever
    rows were added meanwhile. The user reads nothing.
-3. `compare_dev_set` in checks/dev_set_checks.py compares the files and the rows
-   of the dev set with the recorded sets. `fine_tune` calls it after all sets
+3. `compare_dev_set` in comparison.py compares the files and the rows of the
+   dev set with the recorded sets. `fine_tune` calls it after all sets
    are read. The attributes of `DevSetCase` list what the user then reads, by
    `report_finding`.
 4. `collect_fine_tuning_settings` in fine_tuning/plan.py collects the rule and

@@ -8,7 +8,7 @@ The first of these that knows a flag decides its value:
        training/tasks/classifier_setup.py), or the records of pretraining
        (`decide_by_records` in pretraining_decisions.py)
     4. the folder of the weights (`complete_and_check_flags` in
-       starting_point.py)
+       starting_point_loading.py)
     5. the rows of --data_file (`decide_length_and_epochs` in
        data_file_decisions.py)
     6. its default
@@ -19,8 +19,8 @@ of options/parsed_command.py.
 
 The modules, in the order in which a reader needs them:
 
-    starting_point.py: `StartingPoint`: the flags, the weights' folder, its
-        configuration and tokenizer
+    starting_point_loading.py: `read_start`: reads the weights' folder, its
+        configuration and tokenizer, and completes the flags
     model_files.py: reads the configuration and the vocabulary that flags name
     data_file_decisions.py: what the rows of --data_file decide
     pretraining_decisions.py: what the records of pretraining decide. It is

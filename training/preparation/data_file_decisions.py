@@ -13,7 +13,7 @@ from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
 from training.dev_set.rules import choose_dev_set_rule, warn_of_doubt
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 # Number of steps that a run on few rows should have, by reading them again.
 _MIN_STEPS = 100

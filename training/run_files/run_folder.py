@@ -19,11 +19,11 @@ from model_folders.model_json_types import (
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint
 from training.run_files import history_lines, run_description
 from training.run_files.best_step import BestStep
 from training.run_files.history import History
 from training.run_files.run_results import RunResults
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel

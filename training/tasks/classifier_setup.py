@@ -34,7 +34,7 @@ from training.preparation.data_file_decisions import (
     decide_dev_set_rule,
     decide_length_and_epochs,
 )
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask

@@ -231,7 +231,7 @@ def _start(folder: Path, **switches: object) -> None:
     from options.parsed_command import ParsedCommand
     from training.checks import start_checks
     from training.config.classifier_config import ClassifierConfig
-    from training.preparation.starting_point import read_start
+    from training.preparation.starting_point_loading import read_start
     from training.run_files import fingerprints
 
     given = {
@@ -260,7 +260,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.runs import teacher
+    from training.shared_steps import teacher
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)

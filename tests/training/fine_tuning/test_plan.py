@@ -24,7 +24,7 @@ from training.fine_tuning.plan import (
     compute_dev_sets_checksum,
     plan_fine_tuning,
 )
-from training.preparation.starting_point import read_start
+from training.preparation.starting_point_loading import read_start
 
 
 class LabeledTask(ToyTask):

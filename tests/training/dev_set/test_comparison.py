@@ -10,13 +10,13 @@ from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
 from options import config_values
 from tests.support.tasks import toy_task
-from training.checks.dev_set_checks import (
+from training.config.classifier_config import ClassifierConfig
+from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.comparison import (
     DevSetCase,
     compare_dev_set,
     report_finding,
 )
-from training.config.classifier_config import ClassifierConfig
-from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.rules import DevSetRule
 from training.dev_set.set_fingerprints import DEV_SET, SetFingerprint
 

@@ -20,9 +20,9 @@ from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
-from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
-from training.runs.run_plan import RunPlan
+from training.shared_steps.run_plan import RunPlan
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel

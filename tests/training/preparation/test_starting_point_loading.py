@@ -13,7 +13,7 @@ from training.config.classifier_config import ClassifierConfig
 from training.config.ner_config import NerConfig
 from training.config.squad_config import SquadConfig
 from training.config.swag_config import SwagConfig
-from training.preparation.starting_point import read_start
+from training.preparation.starting_point_loading import read_start
 
 
 def test_a_network_flag_that_is_not_given_is_that_of_the_weights(

@@ -14,8 +14,8 @@ from model_folders.reading.preset import Preset
 from training.checks.task_checks import check_head_labels
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint
-from training.runs.run_plan import CreateModel
+from training.shared_steps.run_plan import CreateModel
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
