@@ -82,23 +82,12 @@ def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
     )
 
 
-class DevSetRuleChoice(NamedTuple):
-    """A rule, and why not to trust the scores on its dev set.
-
-    Attributes:
-        dev_set_rule: the rule that takes the dev set from the rows.
-        doubt: why the weights may have been trained on rows of the dev set, ""
-            if they were trained on none of its rows.
-    """
-
-    dev_set_rule: DevSetRule
-    doubt: str
-
-
 def choose_dev_set_rule(
     preset: Preset | None, config: DataFileConfig, key: tuple[str, ...]
-) -> DevSetRuleChoice:
+) -> DevSetRule:
     """Chooses which rows of --data_file are the dev set.
+
+    Logs a warning if the weights may have been trained on some of them.
 
     Args:
         preset: Preset of the weights, None for random weights.
@@ -106,22 +95,14 @@ def choose_dev_set_rule(
         key: names of the columns by which rows are assigned to a set.
     """
     clean_fraction = fraction = config.data_file_options.dev_fraction
-    doubt = ""
     if preset and (overlap := _find_overlap(preset, config, key)):
-        clean_fraction, doubt = overlap
-    return DevSetRuleChoice(
-        DevSetRule(RULE_VERSION, fraction, key, clean_fraction), doubt
-    )
-
-
-def warn_of_doubt(doubt: str) -> None:
-    """Logs why not to trust the scores, unless `doubt` is ""."""
-    if doubt:
+        clean_fraction = overlap.clean_fraction
         logging.warning(
             "Rows of this dev set may have been trained on: %s. Do not trust "
             "its scores.",
-            doubt,
+            overlap.reason,
         )
+    return DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
 
 
 def choose_dev_set_rule_to_record(

@@ -12,7 +12,7 @@ from absl import logging
 from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
-from training.dev_set.rules import choose_dev_set_rule, warn_of_doubt
+from training.dev_set.rules import choose_dev_set_rule
 from training.starting_point import StartingPoint
 
 # Number of steps that a run on few rows should have, by reading them again.
@@ -28,7 +28,7 @@ _MAX_LENGTH = 512
 _MAX_TOKENIZED = 10_000
 
 
-def decide_dev_set_rule(
+def with_dev_set_rule(
     start: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
@@ -44,9 +44,8 @@ def decide_dev_set_rule(
     if not start.config.data_file:
         return start
     key = tuple(file_sets.key_names)
-    choice = choose_dev_set_rule(start.preset, start.config, key)
-    warn_of_doubt(choice.doubt)
-    return dataclasses.replace(start, dev_set_rule=choice.dev_set_rule)
+    dev_set_rule = choose_dev_set_rule(start.preset, start.config, key)
+    return dataclasses.replace(start, dev_set_rule=dev_set_rule)
 
 
 def decide_length_and_epochs(
