@@ -79,7 +79,7 @@ def test_the_file_defines_a_task_that_encodes_its_set(source, tiny, tmp_path):
         "do_train": True,
     }
     parsed = ParsedCommand(create_config(page.Config, **flags), flags)
-    task = page.BoolqTask(page.read_start(parsed))
+    task = page.BoolqTask(page.load_starting_point(parsed))
     records = [*task.encode("train", task.read_examples("train"))]
     assert len(records) == 2
     model = task.create_model(task.start.bert_config)

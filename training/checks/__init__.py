@@ -8,9 +8,9 @@ A command meets them in this order:
     resume_checks.py: what a resumed run must keep: its flags and settings, its
         train set, its records
 
-`read_start` calls the last module before all others, to compare the flags. The
-plan.py of fine_tuning/ or of pretraining/ calls it again, when it knows the
-settings and the data.
+`load_starting_point` calls the last module before all others, to compare the
+flags. The plan.py of fine_tuning/ or of pretraining/ calls it again, when it
+knows the settings and the data.
 
 Other checks stand beside what they need: `Config.check` compares flags with
 flags, pretraining/ checks the network and the records that it reads, and

@@ -13,14 +13,14 @@ The first of these that knows a flag decides its value:
        data_file_decisions.py)
     6. its default
 
-Scripts call 3 to 5 in this order, and `read_start` is what calls 4. Each
-returns the command with the flags that it decided, by `decide` or `decide_open`
-of options/parsed_command.py.
+Scripts call 3 to 5 in this order, and `load_starting_point` is what calls 4.
+Each returns the command with the flags that it decided, by `decide` or
+`decide_open` of options/parsed_command.py.
 
 The modules, in the order in which a reader needs them:
 
-    starting_point_loading.py: `read_start`: reads the weights' folder, its
-        configuration and tokenizer, and completes the flags
+    starting_point_loading.py: reads the weights' folder, its configuration and
+        tokenizer, completes the flags, and creates the `StartingPoint`
     model_files.py: reads the configuration and the vocabulary that flags name
     data_file_decisions.py: what the rows of --data_file decide
     pretraining_decisions.py: what the records of pretraining decide. It is

@@ -23,7 +23,7 @@ from training.preparation.model_files import read_bert_config, read_tokenizer
 from training.starting_point import StartingPoint
 
 
-def read_start(
+def load_starting_point(
     parsed: ParsedCommand[TrainingConfigT],
 ) -> StartingPoint[TrainingConfigT]:
     """Reads the files that a command starts from, and checks all flags.

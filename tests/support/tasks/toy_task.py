@@ -32,8 +32,8 @@ from training.fine_tuning.flow import fine_tune
 from training.loop.trainer import Trainer
 from training.preparation.starting_point_loading import (
     complete_and_check_flags,
+    load_starting_point,
     read_initial_preset,
-    read_start,
 )
 from training.run_files.run_folder import RunFolder
 from training.shared_steps import run_opening
@@ -127,7 +127,7 @@ def run_task(
     Returns:
         the task.
     """
-    start = read_start(create_command(options))
+    start = load_starting_point(create_command(options))
     created = task_class(start, *arguments)
     fine_tune(created)
     return created
