@@ -77,7 +77,7 @@ def compare_dev_set(
 
     Args:
         config: says whether --data_file is split, and whether to train.
-        preset: Preset of the weights, None for random weights.
+        preset: see `StartingPoint`.
         dev_set_rule: rule of the command, None without --data_file.
         set_fingerprints: the sets of the command, for model.json.
 

@@ -90,12 +90,12 @@ def choose_dev_set_rule(
     Logs a warning if the weights may have been trained on some of them.
 
     Args:
-        preset: Preset of the weights, None for random weights.
+        preset: see `StartingPoint`.
         config: the flags, with the fraction of the rows in the dev set.
         key: names of the columns by which rows are assigned to a set.
     """
     clean_fraction = fraction = config.data_file_options.dev_fraction
-    if preset and (overlap := _find_overlap(preset, config, key)):
+    if preset and (overlap := _describe_overlap(preset, config, key)):
         clean_fraction = overlap.clean_fraction
         logging.warning(
             "Rows of this dev set may have been trained on: %s. Do not trust "
@@ -114,7 +114,7 @@ def choose_dev_set_rule_to_record(
 
     Args:
         dev_set_rule: rule of the command, None without --data_file.
-        preset: Preset of the weights, None for random weights.
+        preset: see `StartingPoint`.
     """
     if dev_set_rule is None and preset:
         return dev_set_rule_of(preset)
@@ -134,10 +134,10 @@ class _Overlap(NamedTuple):
     reason: str
 
 
-def _find_overlap(
+def _describe_overlap(
     preset: Preset, config: DataFileConfig, key: tuple[str, ...]
 ) -> _Overlap | None:
-    """Finds out if weights may have been trained on rows of the dev set.
+    """Describes why weights may have been trained on rows of the dev set.
 
     Every row has a fixed place from 0 to 1, and the dev set is the rows below
     --dev_fraction. So a run with --dev_fraction=0.1 was trained on all rows

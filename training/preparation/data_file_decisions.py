@@ -36,10 +36,6 @@ def with_dev_set_rule(
 
     Without --data_file, returns the start unchanged. Logs a warning if the
     weights may have been trained on rows of the dev set. Reads no row.
-
-    Args:
-        start: what the command starts from.
-        file_sets: the sets of --data_file.
     """
     if not start.config.data_file:
         return start
@@ -57,10 +53,6 @@ def decide_length_and_epochs(
     Logs them. Flags that the user set, or that the run began with, stay.
     Without --data_file, or if the command does not train, returns the start
     unchanged.
-
-    Args:
-        start: what the command starts from.
-        file_sets: the sets of --data_file.
 
     Raises:
         ValueError: the file is malformed.

@@ -77,8 +77,7 @@ class RunFolder:
             start: what the run starts from.
             labels: names of the model's outputs, in order. None = write no
                 labels.txt.
-            dev_set_checksum: checksum of the dev set that the command
-                evaluates, 0 without one.
+            dev_set_checksum: see `History`.
 
         Raises:
             ValueError: a line of the history is malformed.
