@@ -1,7 +1,7 @@
 """Defines what a training command starts from.
 
-The functions of training/preparation/ create it. This module imports no
-TensorFlow.
+`load_starting_point` in preparation/ creates it, and the rows of --data_file
+then change its flags. This module imports no TensorFlow.
 """
 
 import dataclasses
