@@ -11,7 +11,7 @@ from the newest checkpoint in --output_dir.
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
-from training.preparation.starting_point import read_start
+from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.classifier_setup import (
     create_task,
     decide_by_rows,
@@ -25,15 +25,15 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     table = open_data_file(parsed.config)
     parsed = decide_columns(parsed, table)
-    start = read_start(parsed)
+    start = load_starting_point(parsed)
     processor = open_processor(start, table)
     start = decide_by_rows(start, processor)
     classifier_task = create_task(start, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
-    from training.fine_tuning import fine_tuning
+    from training.fine_tuning.flow import fine_tune
 
-    fine_tuning.fine_tune(classifier_task)
+    fine_tune(classifier_task)
 
 
 command = cli.Command(main, ClassifierConfig)

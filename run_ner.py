@@ -9,21 +9,21 @@ Training resumes from the newest checkpoint in --output_dir.
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
-from training.preparation.starting_point import read_start
+from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.ner_setup import create_task, decide_by_rows, open_sets
 
 
 def main(parsed: ParsedCommand[NerConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    start = read_start(parsed)
+    start = load_starting_point(parsed)
     sets = open_sets(start)
     start = decide_by_rows(start, sets)
     ner_task = create_task(start, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
-    from training.fine_tuning import fine_tuning
+    from training.fine_tuning.flow import fine_tune
 
-    fine_tuning.fine_tune(ner_task)
+    fine_tune(ner_task)
 
 
 command = cli.Command(main, NerConfig)

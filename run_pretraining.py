@@ -12,16 +12,16 @@ from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
 from training.preparation.pretraining_decisions import decide_by_records
-from training.preparation.starting_point import read_start
+from training.preparation.starting_point_loading import load_starting_point
 
 
 def main(parsed: ParsedCommand[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
-    start = read_start(decide_by_records(parsed))
+    start = load_starting_point(decide_by_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.
-    from training.pretraining import pretraining
+    from training.pretraining.flow import pretrain
 
-    pretraining.pretrain(start)
+    pretrain(start)
 
 
 command = cli.Command(main, PretrainingConfig)

@@ -10,20 +10,20 @@ Training resumes from the newest checkpoint in --output_dir.
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.squad_config import SquadConfig
-from training.preparation.starting_point import read_start
+from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.squad_setup import create_task, open_sets
 
 
 def main(parsed: ParsedCommand[SquadConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    start = read_start(parsed)
+    start = load_starting_point(parsed)
     sets = open_sets(start)
     squad_task = create_task(start, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
-    from training.fine_tuning import fine_tuning
+    from training.fine_tuning.flow import fine_tune
 
-    fine_tuning.fine_tune(squad_task)
+    fine_tune(squad_task)
 
 
 command = cli.Command(main, SquadConfig)

@@ -9,18 +9,18 @@ Training resumes from the newest checkpoint in --output_dir.
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.swag_config import SwagConfig
-from training.preparation.starting_point import read_start
+from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.swag import SwagTask
 
 
 def main(parsed: ParsedCommand[SwagConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    start = read_start(parsed)
+    start = load_starting_point(parsed)
     swag_task = SwagTask(start, start.config.table.layout())
     # Import TensorFlow late, so that --help and wrong flags show quickly.
-    from training.fine_tuning import fine_tuning
+    from training.fine_tuning.flow import fine_tune
 
-    fine_tuning.fine_tune(swag_task)
+    fine_tune(swag_task)
 
 
 command = cli.Command(main, SwagConfig)

@@ -1,39 +1,42 @@
 """Trains any task: from a command to the folder of a run.
 
-What a command reads before it trains:
+Each part imports only parts that this list names before it.
+
+What a command knows before it trains:
 
     config/: the flags of a run, of fine-tuning and of pretraining
     dev_set/: whether the scores on a dev set may be trusted
-    preparation/: `StartingPoint`: the flags, with the network, the tokenizer
-        and the settings that are in the folder of the weights
+    starting_point.py: `StartingPoint`: the flags, with the network, the
+        tokenizer and the settings that are in the folder of the weights
+    task.py: `Task`, what a fine-tuning task is
+    checks/: what refuses a command before its first step
+    preparation/: decides the flags, and creates the `StartingPoint`
+    tasks/: the fine-tuning tasks, which only scripts import
+
+What trains:
+
+    optimizers/: AdamW, LAMB, learning rates
+    run_files/: what a run writes to its folder, beside its checkpoints
+    loop/: steps, callbacks, evaluations, checkpoints
 
 The two flows, from their first to their last step:
 
-    task.py: `Task`, what a fine-tuning task is
+    shared_steps/: the steps that both flows share
     fine_tuning/: `fine_tune` trains a `Task`
     pretraining/: `pretrain` trains on records
-    runs/: the steps that both share
-    checks/: what refuses a command before its first step
-
-What the steps call:
-
-    loop/: steps, callbacks, evaluations, checkpoints
-    optimizers/: AdamW, LAMB, learning rates
-    run_files/: what a run writes to its folder, beside its checkpoints
-    tasks/: the fine-tuning tasks, which only scripts import
-
-Two words name the work before the model exists. To prepare is to find out what
-a command starts from, before TensorFlow is loaded: preparation/ decides the
-flags and makes the `StartingPoint`, and the setups in tasks/ open the sets of a
-task. To plan is to decide what to train and record, after the sets were read:
-each flow has a plan.py, which makes the `RunPlan`.
-
-What concerns a run as a whole has "run" in its name. Its plan, its opening and
-its end are in runs/, its weights in loop/ (run_weights.py), and its folder,
-results and description in run_files/.
 
 What trains nothing:
 
     extraction/: extracts the vectors of texts, with the flags and the devices
         of a training
+
+Two words name the work before the model exists. To prepare is to find out what
+a command starts from, before TensorFlow is loaded: preparation/ decides the
+flags and creates the `StartingPoint`, and the setups in tasks/ open the sets of
+a task. To plan is to decide what to train and record, after the sets were read:
+each flow has a plan.py, which makes the `RunPlan`.
+
+What concerns a run as a whole has "run" in its name. Its plan, its opening and
+its end are in shared_steps/, its weights in loop/ (run_weights.py), and its
+folder, results and description in run_files/.
 """

@@ -25,7 +25,7 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     import tensorflow as tf

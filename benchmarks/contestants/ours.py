@@ -38,10 +38,11 @@ from training.fine_tuning.encoded_sets import write_encoded_sets
 from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import devices
 from training.loop.train_step import TrainStep
-from training.preparation.starting_point import StartingPoint, read_start
+from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
-from training.runs import run_opening
-from training.runs.run_plan import CreateModel, RunPlan
+from training.shared_steps import run_opening
+from training.shared_steps.run_plan import CreateModel, RunPlan
+from training.starting_point import StartingPoint
 from training.task import AnyTask, EncodedSet
 from training.tasks.classifier_setup import (
     create_task,
@@ -134,7 +135,9 @@ def pretrain(workload: timing.Workload) -> timing.Work:
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    start = read_start(parse_flags(PretrainingConfig, workload, command))
+    start = load_starting_point(
+        parse_flags(PretrainingConfig, workload, command)
+    )
     vocab_size = start.bert_config.vocab_size
     instances = timing.random_inputs(workload, vocab_size, num_batches=16)
     positions = timing.masked_positions(workload)
@@ -207,7 +210,7 @@ def open_mrpc(workload: timing.Workload, command: str) -> OpenedMrpc:
         "--max_seq_length={seq_length}"
     )
     parsed = parse_flags(ClassifierConfig, workload, command)
-    start = read_start(parsed)
+    start = load_starting_point(parsed)
     task = create_task(start, open_processor(start, table=None))
     run_folder = RunFolder.open(start, task.labels)
     encoded_sets = write_encoded_sets(task, start.config.state_folder)

@@ -1,7 +1,7 @@
 """What a run decided holds for every later command on its folder.
 
 test_recorded_decisions_chain.py starts runs from runs, and
-tests/training/checks/test_dev_set_checks.py tests without runs which rows are
+tests/training/dev_set/test_comparison.py tests without runs which rows are
 in doubt.
 """
 

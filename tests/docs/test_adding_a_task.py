@@ -79,7 +79,7 @@ def test_the_file_defines_a_task_that_encodes_its_set(source, tiny, tmp_path):
         "do_train": True,
     }
     parsed = ParsedCommand(create_config(page.Config, **flags), flags)
-    task = page.BoolqTask(page.read_start(parsed))
+    task = page.BoolqTask(page.load_starting_point(parsed))
     records = [*task.encode("train", task.read_examples("train"))]
     assert len(records) == 2
     model = task.create_model(task.start.bert_config)
@@ -195,14 +195,14 @@ def head_flags(tiny):
 # Creates the model of the task, in the place of training it.
 CREATE_MODEL = """
 import run_classifier
-from training.fine_tuning import fine_tuning
+from training.fine_tuning import flow
 
 def create_model(task):
     model = task.create_model(task.start.bert_config)
     model.build()
     print(*[variable.path for variable in model.variables])
 
-fine_tuning.fine_tune = create_model
+flow.fine_tune = create_model
 run_classifier.command()
 """
 

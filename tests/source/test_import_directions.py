@@ -250,6 +250,31 @@ def test_no_module_imports_itself_in_a_circle():
     assert len([*graphlib.TopologicalSorter(imports).static_order()]) > 100
 
 
+def part_of_training(path):
+    """Returns the package or the module of training/ that a file is or is in.
+
+    For example, "loop" for training/loop/trainer.py.
+    """
+    first = path.relative_to(ROOT / "training").parts[0]
+    return first.removesuffix(".py")
+
+
+def test_parts_of_training_import_only_parts_that_it_lists_before_them():
+    package = ROOT / "training/__init__.py"
+    docstring = ast.get_docstring(parse_source(package).tree)
+    parts = re.findall(r"^ {4}(\w+)(?:/|\.py): ", docstring, re.MULTILINE)
+    files = {*sources("training")} - {package}
+    assert {*parts} == {*map(part_of_training, files)}
+    wrong = [
+        f"{path}: {file}"
+        for path in files
+        for file in imported_files(path) & files
+        if parts.index(part_of_training(file))
+        > parts.index(part_of_training(path))
+    ]
+    check_none(wrong, "Move what you need to a part that is listed before:")
+
+
 # Checkpoints are loaded into models. `from_preset`, a class method of models as
 # in Keras, loads a checkpoint.
 _MAY_IMPORT_EACH_OTHER = {

@@ -30,8 +30,8 @@ from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
-from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
+from training.starting_point import StartingPoint
 
 # {name: array [B, ...]}
 Batch: TypeAlias = Mapping[str, NDArray[Any]]

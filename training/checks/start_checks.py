@@ -19,7 +19,7 @@ def check_start(
 
     Args:
         config: the flags, with all that files have decided.
-        preset: Preset of the weights, None for random weights.
+        preset: see `StartingPoint`.
         bert_config: configuration of the network.
 
     Raises:

@@ -1,7 +1,7 @@
 """The flags of every training run, and what follows from them.
 
-training/preparation/starting_point.py completes the flags with the values of
-the model's folder. This module imports no TensorFlow.
+training/preparation/ completes the flags with the values of the model's folder.
+This module imports no TensorFlow.
 """
 
 import dataclasses

@@ -82,46 +82,27 @@ def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
     )
 
 
-class DevSetRuleChoice(NamedTuple):
-    """A rule, and why not to trust the scores on its dev set.
-
-    Attributes:
-        dev_set_rule: the rule that takes the dev set from the rows.
-        doubt: why the weights may have been trained on rows of the dev set, ""
-            if they were trained on none of its rows.
-    """
-
-    dev_set_rule: DevSetRule
-    doubt: str
-
-
 def choose_dev_set_rule(
     preset: Preset | None, config: DataFileConfig, key: tuple[str, ...]
-) -> DevSetRuleChoice:
+) -> DevSetRule:
     """Chooses which rows of --data_file are the dev set.
 
+    Logs a warning if the weights may have been trained on some of them.
+
     Args:
-        preset: Preset of the weights, None for random weights.
+        preset: see `StartingPoint`.
         config: the flags, with the fraction of the rows in the dev set.
         key: names of the columns by which rows are assigned to a set.
     """
     clean_fraction = fraction = config.data_file_options.dev_fraction
-    doubt = ""
-    if preset and (overlap := _find_overlap(preset, config, key)):
-        clean_fraction, doubt = overlap
-    return DevSetRuleChoice(
-        DevSetRule(RULE_VERSION, fraction, key, clean_fraction), doubt
-    )
-
-
-def warn_of_doubt(doubt: str) -> None:
-    """Logs why not to trust the scores, unless `doubt` is ""."""
-    if doubt:
+    if preset and (overlap := _describe_overlap(preset, config, key)):
+        clean_fraction = overlap.clean_fraction
         logging.warning(
             "Rows of this dev set may have been trained on: %s. Do not trust "
             "its scores.",
-            doubt,
+            overlap.reason,
         )
+    return DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
 
 
 def choose_dev_set_rule_to_record(
@@ -133,7 +114,7 @@ def choose_dev_set_rule_to_record(
 
     Args:
         dev_set_rule: rule of the command, None without --data_file.
-        preset: Preset of the weights, None for random weights.
+        preset: see `StartingPoint`.
     """
     if dev_set_rule is None and preset:
         return dev_set_rule_of(preset)
@@ -153,10 +134,10 @@ class _Overlap(NamedTuple):
     reason: str
 
 
-def _find_overlap(
+def _describe_overlap(
     preset: Preset, config: DataFileConfig, key: tuple[str, ...]
 ) -> _Overlap | None:
-    """Finds out if weights may have been trained on rows of the dev set.
+    """Describes why weights may have been trained on rows of the dev set.
 
     Every row has a fixed place from 0 to 1, and the dev set is the rows below
     --dev_fraction. So a run with --dev_fraction=0.1 was trained on all rows

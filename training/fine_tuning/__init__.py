@@ -1,6 +1,6 @@
 """Fine-tunes a `Task`, from the first check to the last line of the log.
 
-    fine_tuning.py: `fine_tune`: all steps of a command, and how it ends
+    flow.py: `fine_tune`: all steps of a command, and how it ends
     encoded_sets.py: reads the sets, writes their records, and identifies them
     plan.py: `plan_fine_tuning`: the steps, and what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
@@ -9,5 +9,5 @@
     export_evaluation.py: scores each format of the export
 
 training/task.py says what a task is. The steps that pretraining has too are in
-training/runs/, and what refuses a command is in training/checks/.
+training/shared_steps/, and what refuses a command is in training/checks/.
 """

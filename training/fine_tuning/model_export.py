@@ -20,7 +20,7 @@ from model_folders.scores import Scores
 from training.fine_tuning.export_evaluation import evaluate_export
 from training.fine_tuning.fine_tuner import FineTuner
 from training.loop.trainer import Trainer
-from training.runs import run_ending
+from training.shared_steps import run_ending
 from training.task import AnyTask, EncodedSet, ExampleT, OriginT, OutputsT
 
 

@@ -17,7 +17,7 @@ from training.dev_set.rules import (
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
 from training.run_files import fingerprints
-from training.runs.run_plan import RunPlan
+from training.shared_steps.run_plan import RunPlan
 from training.task import AnyEncodedSets, AnyTask, EncodedSet
 
 

@@ -40,7 +40,7 @@ class Callback:
     def on_train_begin(self) -> None:
         """Runs once, before all other methods. The weights are restored."""
 
-    def find_reason_to_stop(self, step: int) -> str | None:
+    def describe_reason_to_stop(self, step: int) -> str | None:
         """Returns why a run that resumes at `step` must not train more.
 
         Returns None if it may train.

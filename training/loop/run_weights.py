@@ -11,8 +11,8 @@ from modeling.checkpoints.formats.checkpoint import check_loaded
 from training.config.training_config import TrainingConfig
 from training.loop.checkpointer import Checkpointer, link_checkpoint
 from training.loop.train_step import TrainStep
-from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
+from training.starting_point import StartingPoint
 
 
 class RunWeights:

@@ -88,7 +88,8 @@ class StepLoop:
             callback.on_train_begin()
         step = self._run_weights.global_step
         reasons = [
-            callback.find_reason_to_stop(step) for callback in self._callbacks
+            callback.describe_reason_to_stop(step)
+            for callback in self._callbacks
         ]
         for reason in filter(None, reasons):
             logging.info("%s", reason)

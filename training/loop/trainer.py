@@ -24,8 +24,8 @@ from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
-from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
+from training.starting_point import StartingPoint
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
 INTERRUPTED_STATUS = 75

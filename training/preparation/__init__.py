@@ -8,21 +8,22 @@ The first of these that knows a flag decides its value:
        training/tasks/classifier_setup.py), or the records of pretraining
        (`decide_by_records` in pretraining_decisions.py)
     4. the folder of the weights (`complete_and_check_flags` in
-       starting_point.py)
+       starting_point_loading.py)
     5. the rows of --data_file (`decide_length_and_epochs` in
        data_file_decisions.py)
     6. its default
 
-Scripts call 3 to 5 in this order, and `read_start` is what calls 4. Each
-returns the command with the flags that it decided, by `decide` or `decide_open`
-of options/parsed_command.py.
+Scripts call 3 to 5 in this order, and `load_starting_point` is what calls 4.
+Each returns the command with the flags that it decided, by `decide` or
+`decide_open` of options/parsed_command.py.
 
 The modules, in the order in which a reader needs them:
 
-    starting_point.py: `StartingPoint`: the flags, the weights' folder, its
-        configuration and tokenizer
+    starting_point_loading.py: reads the weights' folder, its configuration and
+        tokenizer, completes the flags, and creates the `StartingPoint`
     model_files.py: reads the configuration and the vocabulary that flags name
-    data_file_decisions.py: what the rows of --data_file decide
+    data_file_decisions.py: what the rows of --data_file decide, and the rule of
+        its dev set
     pretraining_decisions.py: what the records of pretraining decide. It is
         apart, because only modules that are named after pretraining may import
         data/pretraining/

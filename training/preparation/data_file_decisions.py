@@ -12,8 +12,8 @@ from absl import logging
 from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
-from training.dev_set.rules import choose_dev_set_rule, warn_of_doubt
-from training.preparation.starting_point import StartingPoint
+from training.dev_set.rules import choose_dev_set_rule
+from training.starting_point import StartingPoint
 
 # Number of steps that a run on few rows should have, by reading them again.
 _MIN_STEPS = 100
@@ -28,7 +28,7 @@ _MAX_LENGTH = 512
 _MAX_TOKENIZED = 10_000
 
 
-def decide_dev_set_rule(
+def with_dev_set_rule(
     start: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
@@ -36,17 +36,12 @@ def decide_dev_set_rule(
 
     Without --data_file, returns the start unchanged. Logs a warning if the
     weights may have been trained on rows of the dev set. Reads no row.
-
-    Args:
-        start: what the command starts from.
-        file_sets: the sets of --data_file.
     """
     if not start.config.data_file:
         return start
     key = tuple(file_sets.key_names)
-    choice = choose_dev_set_rule(start.preset, start.config, key)
-    warn_of_doubt(choice.doubt)
-    return dataclasses.replace(start, dev_set_rule=choice.dev_set_rule)
+    dev_set_rule = choose_dev_set_rule(start.preset, start.config, key)
+    return dataclasses.replace(start, dev_set_rule=dev_set_rule)
 
 
 def decide_length_and_epochs(
@@ -58,10 +53,6 @@ def decide_length_and_epochs(
     Logs them. Flags that the user set, or that the run began with, stay.
     Without --data_file, or if the command does not train, returns the start
     unchanged.
-
-    Args:
-        start: what the command starts from.
-        file_sets: the sets of --data_file.
 
     Raises:
         ValueError: the file is malformed.

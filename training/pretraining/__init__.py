@@ -1,9 +1,9 @@
 """Pretrains on the records of create_pretraining_data.py.
 
-    pretraining.py: `pretrain`: all steps of a command, and how it ends
+    flow.py: `pretrain`: all steps of a command, and how it ends
     records.py: finds the records, and checks them
     plan.py: `plan_pretraining`: the steps, and what is recorded
     evaluation.py: `PretrainingEvaluator`: Google's metrics
 
-The steps that fine-tuning has too are in training/runs/.
+The steps that fine-tuning has too are in training/shared_steps/.
 """

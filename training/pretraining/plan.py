@@ -15,9 +15,9 @@ from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.checks import resume_checks
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints
-from training.runs.run_plan import RunPlan
+from training.shared_steps.run_plan import RunPlan
+from training.starting_point import StartingPoint
 
 
 def plan_pretraining(

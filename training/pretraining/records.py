@@ -14,7 +14,7 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
 from model_folders.model_json_types import Fingerprint
 from training.config.pretraining_config import PretrainingConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 
 class PretrainingRecords(NamedTuple):

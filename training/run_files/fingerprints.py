@@ -15,7 +15,7 @@ from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.folder_reading import folder_of
 from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 
 def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:

@@ -37,10 +37,8 @@ class History:
         events: folder of the files for TensorBoard.
         lines: lines of the file, which `read` reads.
         dev_set_checksum: checksum of the dev set that the command evaluates, 0
-            without one. Evaluations with other checksums are not comparable.
-
-    Attributes:
-        dev_set_checksum: checksum of the dev set that the command evaluates.
+            without one. Evaluations with other checksums are not comparable. It
+            is an attribute too.
     """
 
     def __init__(
@@ -78,7 +76,7 @@ class History:
             config: flags of the run.
             file: path of the file to read, and to write later.
             events: folder of the files for TensorBoard.
-            dev_set_checksum: checksum of the dev set, see `History`.
+            dev_set_checksum: see `History`.
         """
         lines = read_history(file) if file.exists() else []
         return cls(

@@ -31,7 +31,7 @@ from options.declared_options import options_of
 from options.metadata import Role
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel

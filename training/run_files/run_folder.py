@@ -19,11 +19,11 @@ from model_folders.model_json_types import (
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint
 from training.run_files import history_lines, run_description
 from training.run_files.best_step import BestStep
 from training.run_files.history import History
 from training.run_files.run_results import RunResults
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
@@ -77,8 +77,7 @@ class RunFolder:
             start: what the run starts from.
             labels: names of the model's outputs, in order. None = write no
                 labels.txt.
-            dev_set_checksum: checksum of the dev set that the command
-                evaluates, 0 without one.
+            dev_set_checksum: see `History`.
 
         Raises:
             ValueError: a line of the history is malformed.

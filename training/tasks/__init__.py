@@ -8,11 +8,12 @@ Only scripts import them.
     squad.py: answers, for run_squad.py
     swag.py: choices, for run_swag.py
 
-The `main` of a script lists the same steps for each task. After `read_start`,
-`open_sets` creates the sets, or `open_processor` what knows a classification's
-sets, labels and metrics. If the script has --data_file, `decide_by_rows` lets
-its rows decide open flags. Then `create_task` creates the task, and reads what
-must be known, or checked, before TensorFlow is loaded:
+The `main` of a script lists the same steps for each task. After
+`load_starting_point`, `open_sets` creates the sets, or `open_processor` what
+knows a classification's sets, labels and metrics. If the script has
+--data_file, `decide_by_rows` lets its rows decide open flags. Then
+`create_task` creates the task, and reads what must be known, or checked, before
+TensorFlow is loaded:
 
     classifier_setup.py: the steps of run_classifier.py. The first two find
         the columns of --data_file

@@ -31,7 +31,7 @@ from model_folders.scores import Scores
 from training import task
 from training.config.classifier_config import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss

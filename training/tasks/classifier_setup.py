@@ -32,10 +32,10 @@ from model_folders.labels import format_first_labels
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_decisions import (
-    decide_dev_set_rule,
     decide_length_and_epochs,
+    with_dev_set_rule,
 )
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
@@ -140,7 +140,7 @@ def decide_by_rows(
     sets = processor.sets
     if not isinstance(sets, FileSets):
         return start
-    start = decide_dev_set_rule(start, sets)
+    start = with_dev_set_rule(start, sets)
     return decide_length_and_epochs(start, sets)
 
 

@@ -21,7 +21,7 @@ from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss

@@ -25,7 +25,7 @@ from model_folders import output_modes
 from model_folders.scores import Scores
 from training import task
 from training.config.ner_config import NerConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.options import TaskModelOptions

@@ -8,10 +8,10 @@ from data.ner.ner_sets import NerSets
 from data.sets.file_sets import FileSets
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_decisions import (
-    decide_dev_set_rule,
     decide_length_and_epochs,
+    with_dev_set_rule,
 )
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 from training.tasks.ner import NerTask
 
 
@@ -40,7 +40,7 @@ def decide_by_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    start = decide_dev_set_rule(start, sets)
+    start = with_dev_set_rule(start, sets)
     if start.config.ner.document_context:
         return start
     return decide_length_and_epochs(start, sets)

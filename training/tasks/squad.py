@@ -32,7 +32,7 @@ from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
 from training import task
 from training.config.squad_config import SquadConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.options import TaskModelOptions

@@ -6,7 +6,7 @@ Importing this module loads no TensorFlow.
 from data.squad.squad_sets import SquadSets
 from training.config.model_flags import required_value
 from training.config.squad_config import SquadConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 from training.tasks.squad import SquadTask
 
 

@@ -20,7 +20,7 @@ from model_folders import output_modes
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.options import TaskModelOptions

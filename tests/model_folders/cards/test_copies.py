@@ -11,8 +11,8 @@ from model_folders.reading import folder_reading
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
-from training.preparation.starting_point import StartingPoint
 from training.run_files import run_description
+from training.starting_point import StartingPoint
 
 TINY = modeling.BertConfig(**models.TINY)
 

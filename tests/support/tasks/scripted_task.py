@@ -19,7 +19,7 @@ from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 from training.task import Batches, EncodedSet
 
 LENGTH = 4

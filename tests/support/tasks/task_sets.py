@@ -19,7 +19,7 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.config.fine_tuning_config import DataFileConfig, FineTuningConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 from training.task import EncodedSet
 
 

@@ -28,17 +28,17 @@ from tests.support.paths import SAMPLES
 from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.fine_tuning import fine_tuning
+from training.fine_tuning.flow import fine_tune
 from training.loop.trainer import Trainer
-from training.preparation.starting_point import (
-    StartingPoint,
+from training.preparation.starting_point_loading import (
     complete_and_check_flags,
+    load_starting_point,
     read_initial_preset,
-    read_start,
 )
 from training.run_files.run_folder import RunFolder
-from training.runs import run_opening
-from training.runs.run_plan import RunPlan
+from training.shared_steps import run_opening
+from training.shared_steps.run_plan import RunPlan
+from training.starting_point import StartingPoint
 
 TaskT = TypeVar("TaskT", bound=task.AnyTask)
 
@@ -127,9 +127,9 @@ def run_task(
     Returns:
         the task.
     """
-    start = read_start(create_command(options))
+    start = load_starting_point(create_command(options))
     created = task_class(start, *arguments)
-    fine_tuning.fine_tune(created)
+    fine_tune(created)
     return created
 
 

@@ -231,7 +231,7 @@ def _start(folder: Path, **switches: object) -> None:
     from options.parsed_command import ParsedCommand
     from training.checks import start_checks
     from training.config.classifier_config import ClassifierConfig
-    from training.preparation.starting_point import read_start
+    from training.preparation.starting_point_loading import load_starting_point
     from training.run_files import fingerprints
 
     given = {
@@ -243,7 +243,7 @@ def _start(folder: Path, **switches: object) -> None:
         **switches,
     }
     config = config_values.create_config(ClassifierConfig, **given)
-    start = read_start(ParsedCommand(config, given))
+    start = load_starting_point(ParsedCommand(config, given))
     start_checks.check_start(start.config, start.preset, start.bert_config)
     fingerprints.fingerprint_start(start)
 
@@ -260,7 +260,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.runs import teacher
+    from training.shared_steps import teacher
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)

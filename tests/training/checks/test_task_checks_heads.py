@@ -15,7 +15,7 @@ from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
 from tests.support.weights.huggingface_files import write_huggingface_files
 from training.checks import task_checks
 from training.config.fine_tuning_config import FineTuningConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 
 MNLI = ["contradiction", "entailment", "neutral"]
 

@@ -24,7 +24,7 @@ from training.fine_tuning.plan import (
     compute_dev_sets_checksum,
     plan_fine_tuning,
 )
-from training.preparation.starting_point import read_start
+from training.preparation.starting_point_loading import load_starting_point
 
 
 class LabeledTask(ToyTask):
@@ -58,7 +58,7 @@ class OtherExamplesTask(LabeledTask):
 def create_task(folder, task_class=LabeledTask, do_train=True, **flags):
     """Returns a task whose run is in FOLDER/run."""
     options = create_run(folder, do_train=do_train, **flags)
-    return task_class(read_start(create_command(options)))
+    return task_class(load_starting_point(create_command(options)))
 
 
 def plan_task(task, folder):

@@ -136,7 +136,7 @@ def test_a_resumed_run_finds_the_best_score_among_nan(tmp_path):
     trainer.run_weights.restore_or_load()
     best = best_step_of(trainer, [])
     best.on_train_begin()
-    assert best.find_reason_to_stop(6)
+    assert best.describe_reason_to_stop(6)
 
 
 def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(

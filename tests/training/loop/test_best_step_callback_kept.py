@@ -26,7 +26,7 @@ from tests.support.tasks.scripted_task import (
     run_task,
     run_without_training,
 )
-from training.preparation.starting_point import read_initial_preset
+from training.preparation.starting_point_loading import read_initial_preset
 from training.run_files import history_lines, run_description
 
 # What the log says of a run without the files of its best step, which is 4.

@@ -11,8 +11,8 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
 )
 from training.loop.run_weights import RunWeights
-from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
+from training.starting_point import StartingPoint
 
 # The checkpoints of `folder`: the newest, and the best step.
 NEWEST = 5

@@ -23,8 +23,8 @@ from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import DevSetRule
 from training.preparation.data_file_decisions import (
-    decide_dev_set_rule,
     decide_length_and_epochs,
+    with_dev_set_rule,
 )
 
 COLUMNS = {
@@ -153,7 +153,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     )
     file_sets = create_processor(table, "ranking").sets
     assert tuple(file_sets.key_names) == key
-    start = decide_dev_set_rule(start, file_sets)
+    start = with_dev_set_rule(start, file_sets)
     assert start.dev_set_rule == DevSetRule(
         RULE_VERSION, 0.2, key, clean_fraction=0.0
     )

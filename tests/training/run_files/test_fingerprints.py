@@ -13,7 +13,7 @@ from tests.support.models import TINY, built
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from training.checks import resume_checks
-from training.preparation.starting_point import (
+from training.preparation.starting_point_loading import (
     complete_and_check_flags,
     read_initial_preset,
 )

@@ -10,7 +10,7 @@ from options.parsed_command import ParsedCommand
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import write_csv
 from training.config.classifier_config import ClassifierConfig
-from training.preparation.starting_point import StartingPoint
+from training.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
     compute_class_weights,

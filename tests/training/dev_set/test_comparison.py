@@ -10,13 +10,12 @@ from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
 from options import config_values
 from tests.support.tasks import toy_task
-from training.checks.dev_set_checks import (
-    DevSetCase,
-    compare_dev_set,
-    report_finding,
-)
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.comparison import (
+    DevSetCase,
+    compare_dev_set,
+)
 from training.dev_set.rules import DevSetRule
 from training.dev_set.set_fingerprints import DEV_SET, SetFingerprint
 
@@ -78,8 +77,8 @@ class Command(NamedTuple):
     config_class: type[FineTuningConfig] = ClassifierConfig
 
 
-def finding_of(weights, command):
-    """Returns what is found about the dev set of a command."""
+def compare(weights, command):
+    """Compares the dev set of a command with the sets of its weights."""
     flags = toy_task.create_flags(
         "run", do_train=command.do_train, do_eval=True
     )
@@ -104,7 +103,7 @@ FIRST_WEIGHTS = first_weights()
 FIRST_WEIGHTS_OF_TABLE = first_weights(has_table=True)
 FIRST_WEIGHTS_BY_RULE = first_weights(RULE)
 
-# For each case: (the weights, the command, what the two are together).
+# For each case but the error: (the weights, the command, what they are).
 SITUATIONS = {
     DevSetCase.EXPECTED: [
         (RANDOM_WEIGHTS, Command(TRAIN), "random weights"),
@@ -148,11 +147,6 @@ SITUATIONS = {
     DevSetCase.DOUBTED_BY_RULE: [
         (FIRST_WEIGHTS, Command(TRAIN, DOUBTFUL_RULE), "a table in doubt"),
     ],
-    DevSetCase.SEEN_BY_RUN: [
-        (RUN, Command(TRAIN), "both on sets of the user"),
-        (RUN, Command(TRAIN, RULE), "only the command cuts a table"),
-        (RUN_ON_TABLE, Command(TRAIN), "only the run cut a table"),
-    ],
     DevSetCase.OTHER_ROWS: [
         (RUN_BY_RULE, Command(OTHER, RULE), "other rows"),
         (RUN_BY_RULE, Command(DEV, RULE, num_rows=3), "fewer rows"),
@@ -181,7 +175,24 @@ SITUATIONS = {
     ],
 )
 def test_each_situation_of_a_dev_set_is_recognized(weights, command, case):
-    assert finding_of(weights, command).case is case
+    assert compare(weights, command) is case
+
+
+@pytest.mark.parametrize(
+    ("weights", "command"),
+    [
+        pytest.param(RUN, Command(TRAIN), id="both on sets of the user"),
+        pytest.param(
+            RUN, Command(TRAIN, RULE), id="only the command cuts a table"
+        ),
+        pytest.param(
+            RUN_ON_TABLE, Command(TRAIN), id="only the run cut a table"
+        ),
+    ],
+)
+def test_a_run_is_not_scored_on_a_file_that_it_was_trained_on(weights, command):
+    with pytest.raises(ValueError, match="the dev set contains rows of the"):
+        compare(weights, command)
 
 
 def test_only_scores_on_other_rows_are_not_written():
@@ -204,7 +215,7 @@ def test_dev_sets_that_are_not_in_doubt_cause_no_message(
     weights, command, caplog
 ):
     with caplog.at_level("INFO", logger="absl"):
-        report_finding(finding_of(weights, command))
+        compare(weights, command)
     assert caplog.messages == []
 
 
@@ -215,13 +226,12 @@ def test_a_dev_set_that_the_run_was_trained_on_is_an_error():
         "scored. To answer other rows, use predict.py; to train on them, set "
         "another --output_dir"
     )
-    finding = finding_of(RUN, Command(TRAIN))
     with pytest.raises(ValueError, match=f"^{says}$"):
-        report_finding(finding)
+        compare(RUN, Command(TRAIN))
 
 
 def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(caplog):
-    report_finding(finding_of(FIRST_WEIGHTS, Command(TRAIN)))
+    compare(FIRST_WEIGHTS, Command(TRAIN))
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -230,7 +240,7 @@ def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(caplog):
 
 
 def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
-    report_finding(finding_of(RUN, Command(OTHER)))
+    compare(RUN, Command(OTHER))
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -240,7 +250,7 @@ def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
 
 def test_scores_on_another_part_of_a_table_are_only_shown(caplog):
     with caplog.at_level("INFO", logger="absl"):
-        report_finding(finding_of(RUN_BY_RULE, Command(OTHER, RULE)))
+        compare(RUN_BY_RULE, Command(OTHER, RULE))
     (record,) = caplog.records
     assert record.levelname == "INFO"
     assert record.getMessage() == (

@@ -20,9 +20,9 @@ from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
-from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
-from training.runs.run_plan import RunPlan
+from training.shared_steps.run_plan import RunPlan
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
@@ -104,12 +104,11 @@ def create_trainer(
     `set_seed_and_precision` decides the random weights and the precision.
 
     Args:
-        start: what the run starts from.
+        start: see `open_run`.
         run_folder: folder of the run.
         plan: creates the task's model, and says how many steps to train it.
-        strategy: the strategy of the devices, as `devices.connect_devices`
-            returns it. It creates the variables.
-        teacher: the teacher to learn from, None without a teacher.
+        strategy: see `open_run`.
+        teacher: see `open_run`.
 
     Raises:
         ValueError: a flag does not fit the model or the devices. Or
@@ -211,11 +210,7 @@ def _with_teacher(
 
 
 def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
-    """Checks before the training that --export_dir can be written after it.
-
-    Raises:
-        ValueError: the model is of a class that `serving.export` does not know.
-    """
+    """Checks before the training that --export_dir can be written after it."""
     export_dir = config.export.export_dir
     if export_dir and not is_exportable(model):
         raise ValueError(

@@ -9,8 +9,8 @@ import modeling
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_start
 from training.run_files.history_lines import HISTORY_FILE, read_history
-from training.runs.run_opening import open_run
-from training.runs.run_plan import RunPlan
+from training.shared_steps.run_opening import open_run
+from training.shared_steps.run_plan import RunPlan
 
 
 @pytest.fixture

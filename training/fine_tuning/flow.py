@@ -14,10 +14,10 @@ from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.scores import Scores, list_missed_labels
-from training.checks.dev_set_checks import compare_dev_set, report_finding
 from training.checks.start_checks import check_start
 from training.checks.task_checks import check_task
 from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.comparison import compare_dev_set
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
@@ -28,9 +28,9 @@ from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_results import log_scores
-from training.runs import run_ending
-from training.runs.run_opening import open_run
-from training.runs.teacher import load_teacher
+from training.shared_steps import run_ending
+from training.shared_steps.run_opening import open_run
+from training.shared_steps.teacher import load_teacher
 from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
 
 
@@ -60,10 +60,9 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     )
     encoded_sets = write_encoded_sets(task, config.state_folder)
     set_fingerprints = fingerprint_sets(config, encoded_sets)
-    finding = compare_dev_set(
+    dev_set_case = compare_dev_set(
         config, start.preset, start.dev_set_rule, set_fingerprints
     )
-    report_finding(finding)
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
     trainer = open_run(
         start,
@@ -78,7 +77,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     with record_checks.named_record_errors(records):
         if plan.num_steps:
             fine_tuner.train(plan.num_steps.training)
-        if finding.case.may_write_scores:
+        if dev_set_case.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)

@@ -15,7 +15,6 @@ Only scripts that have --data_file compare their dev set.
 """
 
 import enum
-from typing import NamedTuple
 
 from absl import logging
 
@@ -42,8 +41,8 @@ class DevSetCase(enum.Enum):
         SEEN_BY_OTHER_WEIGHTS: other weights were trained on the file of the dev
             set. The command logs a warning.
         DOUBTED_BY_RULE: the same, but the rule of the dev set is doubtful, and
-            `decide_dev_set_rule` has logged this doubt before it read the rows.
-            The command logs nothing more.
+            `choose_dev_set_rule` has logged this doubt before the rows were
+            read. The command logs nothing more.
         SEEN_BY_RUN: the run was trained on the file of the dev set, and the
             command only evaluates it. The command fails.
         OTHER_ROWS: the command evaluates the run on rows of --data_file that
@@ -66,66 +65,62 @@ class DevSetCase(enum.Enum):
         return self is not DevSetCase.OTHER_ROWS
 
 
-class DevSetFinding(NamedTuple):
-    """The case of a dev set, and what to tell the user about it.
-
-    Attributes:
-        case: how the dev set relates to the sets of the weights.
-        message: the message, "" if there is nothing to tell.
-    """
-
-    case: DevSetCase
-    message: str = ""
-
-
 def compare_dev_set(
     config: FineTuningConfig,
     preset: Preset | None,
     dev_set_rule: DevSetRule | None,
     set_fingerprints: SetFingerprints,
-) -> DevSetFinding:
+) -> DevSetCase:
     """Compares the dev set of a command with the sets of its weights.
 
-    For example, a run was trained on train.csv, and the dev.csv of --data_dir
-    is a copy of train.csv: the case is `DevSetCase.SEEN_BY_RUN`.
+    Logs what the user must know to judge the scores.
 
     Args:
         config: says whether --data_file is split, and whether to train.
-        preset: Preset of the weights, None for random weights.
+        preset: see `StartingPoint`.
         dev_set_rule: rule of the command, None without --data_file.
         set_fingerprints: the sets of the command, for model.json.
+
+    Raises:
+        ValueError: the case is `DevSetCase.SEEN_BY_RUN`. For example, the run
+            was trained on train.csv, and the dev.csv of --data_dir is a copy of
+            train.csv.
     """
     dev_fingerprint = set_fingerprints.get(DEV_SET)
     if not config.can_split_file or preset is None or dev_fingerprint is None:
-        return DevSetFinding(DevSetCase.EXPECTED)
-    if preset.is_own_run:
-        case = _decide_case_of_run(
-            preset,
-            dev_fingerprint,
-            dev_set_rule,
-            is_training=config.training.do_train,
-        )
-    else:
-        case = _decide_case_of_other_weights(
+        return DevSetCase.EXPECTED
+    case = _decide_case(
+        preset,
+        dev_fingerprint,
+        dev_set_rule,
+        is_training=config.training.do_train,
+    )
+    message = _describe_case(case, preset, dev_fingerprint)
+    if case is DevSetCase.SEEN_BY_RUN:
+        raise ValueError(message)
+    if case is DevSetCase.OTHER_ROWS:
+        logging.info("%s", message)
+    elif message:
+        logging.warning("%s", message)
+    return case
+
+
+def _decide_case(
+    preset: Preset,
+    dev_fingerprint: SetFingerprint,
+    dev_set_rule: DevSetRule | None,
+    *,
+    is_training: bool,
+) -> DevSetCase:
+    """Returns how a dev set relates to the sets of the weights."""
+    if not preset.is_own_run:
+        return _decide_case_of_other_weights(
             preset, dev_fingerprint, dev_set_rule
         )
-    return DevSetFinding(case, _describe_case(case, preset, dev_fingerprint))
-
-
-def report_finding(finding: DevSetFinding) -> None:
-    """Logs what to tell the user about a dev set, or raises it as an error.
-
-    Raises:
-        ValueError: the dev set is the file that the run was trained on.
-    """
-    if not finding.message:
-        return
-    if finding.case is DevSetCase.SEEN_BY_RUN:
-        raise ValueError(finding.message)
-    if finding.case is DevSetCase.OTHER_ROWS:
-        logging.info("%s", finding.message)
-    else:
-        logging.warning("%s", finding.message)
+    if is_training:
+        # A resumed run keeps its sets, which `check_resumed_train_set` checks.
+        return DevSetCase.EXPECTED
+    return _decide_case_of_run(preset, dev_fingerprint, dev_set_rule)
 
 
 def _decide_case_of_other_weights(
@@ -145,13 +140,8 @@ def _decide_case_of_run(
     preset: Preset,
     dev_fingerprint: SetFingerprint,
     dev_set_rule: DevSetRule | None,
-    *,
-    is_training: bool,
 ) -> DevSetCase:
-    """Returns the case of a dev set and the weights of --output_dir."""
-    if is_training:
-        # A resumed run keeps its sets, which `check_resumed_train_set` checks.
-        return DevSetCase.EXPECTED
+    """Returns the case of a dev set and the run that the command evaluates."""
     if _is_train_file(preset, dev_fingerprint, dev_set_rule):
         return DevSetCase.SEEN_BY_RUN
     if _is_dev_set_of_run(preset, dev_fingerprint, dev_set_rule):

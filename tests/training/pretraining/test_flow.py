@@ -11,8 +11,8 @@ from options.parsed_command import ParsedCommand
 from tests.support import models, pretraining_records
 from tests.support.output_files import read_results
 from training.config.pretraining_config import PretrainingConfig
-from training.preparation.starting_point import read_start
-from training.pretraining import pretraining
+from training.preparation.starting_point_loading import load_starting_point
+from training.pretraining.flow import pretrain
 from training.run_files.history_lines import HISTORY_FILE, read_history
 
 
@@ -43,7 +43,7 @@ def evaluate(folder, tmp_path):
         }
         options |= changes
         config = config_values.create_config(PretrainingConfig, **options)
-        pretraining.pretrain(read_start(ParsedCommand(config, options)))
+        pretrain(load_starting_point(ParsedCommand(config, options)))
         return read_results(tmp_path / "run")
 
     return evaluate_weights

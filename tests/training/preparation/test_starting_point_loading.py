@@ -13,7 +13,7 @@ from training.config.classifier_config import ClassifierConfig
 from training.config.ner_config import NerConfig
 from training.config.squad_config import SquadConfig
 from training.config.swag_config import SwagConfig
-from training.preparation.starting_point import read_start
+from training.preparation.starting_point_loading import load_starting_point
 
 
 def test_a_network_flag_that_is_not_given_is_that_of_the_weights(
@@ -90,7 +90,7 @@ def test_the_head_is_named_before_its_flags(
         config_values.create_config(config_class, **flags), flags
     )
     with pytest.raises(ValueError, match="contains a BertOther"):
-        read_start(parsed)
+        load_starting_point(parsed)
 
 
 @pytest.mark.parametrize("flag", ["init_checkpoint", "teacher"])
@@ -98,4 +98,4 @@ def test_the_models_of_the_hub_are_downloaded_first(tmp_path, flag):
     """Otherwise their paths would be local folders, which do not exist."""
     config = create_config(tmp_path / "run", **{flag: "hf://no-owner"})
     with pytest.raises(ValueError, match="hf://no-owner must be hf://OWNER/"):
-        read_start(ParsedCommand(config))
+        load_starting_point(ParsedCommand(config))

@@ -11,7 +11,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.runs import run_ending
+from training.shared_steps import run_ending
 
 
 @pytest.fixture

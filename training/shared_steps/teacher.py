@@ -14,8 +14,8 @@ from model_folders.reading.preset import Preset
 from training.checks.task_checks import check_head_labels
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint
-from training.runs.run_plan import CreateModel
+from training.shared_steps.run_plan import CreateModel
+from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
@@ -37,8 +37,8 @@ def load_teacher(
         create_model: creates the task's model.
         label_alternatives: lists of names of the model's outputs, see
             `Task.label_alternatives`. Empty if the outputs are not labels.
-        output_mode: kind of the model's outputs, None if the task has only one
-            kind.
+        output_mode: what the model's outputs are, None if the task has only one
+            mode.
 
     Raises:
         ValueError: the teacher was not trained on this task, or has another
@@ -100,11 +100,7 @@ def _check_teacher(
         start: StartingPoint of the run of the student.
         preset: Preset of the teacher.
         bert_config: configuration of the teacher.
-        output_mode: kind of the model's outputs, None if the task has only one
-            kind.
-
-    Raises:
-        ValueError: the tokenizer, the vocabulary or the head differs.
+        output_mode: see `load_teacher`.
     """
     config = start.config
     settings = {"output_mode": output_mode} if output_mode else {}

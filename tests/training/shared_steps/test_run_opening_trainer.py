@@ -13,8 +13,8 @@ from tests.support.tasks.toy_task import (
 )
 from training.config.training_config import NumSteps
 from training.run_files.run_folder import RunFolder
-from training.runs import run_opening
-from training.runs.run_plan import RunPlan
+from training.shared_steps import run_opening
+from training.shared_steps.run_plan import RunPlan
 
 
 @pytest.fixture

@@ -5,86 +5,25 @@ and passed on as a `StartingPoint`, with the flags that the folder decides. This
 module imports no TensorFlow.
 """
 
-import dataclasses
 import os
-from typing import Generic, TypeVar
 
-from data.text.tokenization import FullTokenizer
 from model_folders import model_json
-from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import (
     find_best_checkpoint,
     list_checkpoint_steps,
 )
-from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import folder_reading, hub
 from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
 from training.checks.resume_checks import check_resumed_settings
 from training.config.model_config import check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
-from training.dev_set.rules import DevSetRule, dev_set_rule_of
+from training.dev_set.rules import dev_set_rule_of
 from training.preparation.model_files import read_bert_config, read_tokenizer
-
-# Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
-# any script.
-TrainingConfigT_co = TypeVar(
-    "TrainingConfigT_co", bound=TrainingConfig, covariant=True
-)
+from training.starting_point import StartingPoint
 
 
-@dataclasses.dataclass(frozen=True)
-class StartingPoint(Generic[TrainingConfigT_co]):
-    """What a training command starts from.
-
-    Attributes:
-        parsed: the flags, and who decided them.
-        preset: Preset of the weights, None for random weights.
-        bert_config: configuration of the network.
-        tokenizer: tokenizer of the texts, None without --vocab_file.
-        dev_set_rule: which rows of --data_file are the dev set, None without
-            the flag.
-    """
-
-    parsed: ParsedCommand[TrainingConfigT_co]
-    preset: Preset | None
-    bert_config: BertConfig
-    tokenizer: FullTokenizer | None
-    dev_set_rule: DevSetRule | None = None
-
-    @property
-    def config(self) -> TrainingConfigT_co:
-        """The flags, those included that files have decided so far."""
-        return self.parsed.config
-
-    @property
-    def set_by_user(self) -> frozenset[str]:
-        """Names of the flags that the user set."""
-        return self.parsed.set_by_user
-
-    @property
-    def required_tokenizer(self) -> FullTokenizer:
-        """The tokenizer of a script whose --vocab_file must be set.
-
-        Raises:
-            ValueError: there is no tokenizer.
-        """
-        if self.tokenizer is None:
-            raise ValueError("missing required flag: --vocab_file")
-        return self.tokenizer
-
-    @property
-    def is_own_run(self) -> bool:
-        """Whether the weights are those of the run in --output_dir."""
-        return self.preset is not None and self.preset.is_own_run
-
-    @property
-    def training_settings(self) -> TrainingSettings:
-        """The settings of the run that trained the initial weights, or {}."""
-        return self.preset.training_settings if self.preset else {}
-
-
-def read_start(
+def load_starting_point(
     parsed: ParsedCommand[TrainingConfigT],
 ) -> StartingPoint[TrainingConfigT]:
     """Reads the files that a command starts from, and checks all flags.

@@ -16,8 +16,8 @@ from model_folders.cards import copies, model_card
 from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
 from training.loop.trainer import Trainer
-from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
+from training.starting_point import StartingPoint
 
 
 def store_weights(trainer: Trainer) -> None:

@@ -23,7 +23,6 @@ from training.loop import devices
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
-from training.preparation.starting_point import StartingPoint
 from training.pretraining.evaluation import (
     PretrainingEvaluator,
     warn_of_no_progress,
@@ -34,9 +33,10 @@ from training.pretraining.records import (
     fingerprint_dev_set,
 )
 from training.run_files.best_step import BestStepRule
-from training.runs import run_ending
-from training.runs.run_opening import open_run
-from training.runs.teacher import load_teacher
+from training.shared_steps import run_ending
+from training.shared_steps.run_opening import open_run
+from training.shared_steps.teacher import load_teacher
+from training.starting_point import StartingPoint
 
 
 def pretrain(start: StartingPoint[PretrainingConfig]) -> None:

@@ -1,0 +1,73 @@
+"""Defines what a training command starts from.
+
+`load_starting_point` in preparation/ creates it, and the rows of --data_file
+then change its flags. This module imports no TensorFlow.
+"""
+
+import dataclasses
+from typing import Generic, TypeVar
+
+from data.text.tokenization import FullTokenizer
+from model_folders.bert_config import BertConfig
+from model_folders.model_json_types import TrainingSettings
+from model_folders.reading.preset import Preset
+from options.parsed_command import ParsedCommand
+from training.config.training_config import TrainingConfig
+from training.dev_set.rules import DevSetRule
+
+# Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
+# any script.
+TrainingConfigT_co = TypeVar(
+    "TrainingConfigT_co", bound=TrainingConfig, covariant=True
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class StartingPoint(Generic[TrainingConfigT_co]):
+    """What a training command starts from.
+
+    Attributes:
+        parsed: the flags, and who decided them.
+        preset: Preset of the weights, None for random weights.
+        bert_config: configuration of the network.
+        tokenizer: tokenizer of the texts, None without --vocab_file.
+        dev_set_rule: which rows of --data_file are the dev set, None without
+            the flag.
+    """
+
+    parsed: ParsedCommand[TrainingConfigT_co]
+    preset: Preset | None
+    bert_config: BertConfig
+    tokenizer: FullTokenizer | None
+    dev_set_rule: DevSetRule | None = None
+
+    @property
+    def config(self) -> TrainingConfigT_co:
+        """The flags, those included that files have decided so far."""
+        return self.parsed.config
+
+    @property
+    def set_by_user(self) -> frozenset[str]:
+        """Names of the flags that the user set."""
+        return self.parsed.set_by_user
+
+    @property
+    def required_tokenizer(self) -> FullTokenizer:
+        """The tokenizer of a script whose --vocab_file must be set.
+
+        Raises:
+            ValueError: there is no tokenizer.
+        """
+        if self.tokenizer is None:
+            raise ValueError("missing required flag: --vocab_file")
+        return self.tokenizer
+
+    @property
+    def is_own_run(self) -> bool:
+        """Whether the weights are those of the run in --output_dir."""
+        return self.preset is not None and self.preset.is_own_run
+
+    @property
+    def training_settings(self) -> TrainingSettings:
+        """The settings of the run that trained the initial weights, or {}."""
+        return self.preset.training_settings if self.preset else {}
