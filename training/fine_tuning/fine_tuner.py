@@ -119,11 +119,11 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         """Returns the scores of a dev set, whose names have its suffix."""
         batches = self._predict_dev_set(dev_set, "Evaluating")
         if self.task.eval_loss:
-            batches_with_loss = LossAccumulator(self.task.eval_loss, batches)
-            scores = {
-                **self.task.compute_scores(dev_set, batches_with_loss),
-                **batches_with_loss.scores(),
-            }
+            # The task reads the batches first. Meanwhile the accumulator adds
+            # up their loss, which is known afterwards.
+            accumulator = LossAccumulator(self.task.eval_loss, batches)
+            scores = self.task.compute_scores(dev_set, accumulator)
+            scores = scores | accumulator.scores()
         else:
             scores = self.task.compute_scores(dev_set, batches)
         suffix = suffix_of(dev_set.name)
