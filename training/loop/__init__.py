@@ -12,6 +12,7 @@ Read them in this order:
     callbacks.py: `Callback`, which runs after each step
     summary_callback.py: adds losses, speed and memory to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step
+    evaluated_training.py: a training with evaluations, each step's only once
     checkpointer.py: saves, restores and removes checkpoints, and links the best
     batch_predictor.py: a model's outputs, batch by batch
     devices.py: strategies of devices, and how they share batches

@@ -15,6 +15,7 @@ from modeling.base_loss import sum_terms
 from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
 from training.loop.batch_predictor import BatchPredictor
+from training.loop.evaluated_training import evaluate_once_per_step
 from training.loop.trainer import Trainer
 
 # A run of fewer steps is a trial, of which nobody expects anything.
@@ -66,18 +67,13 @@ class PretrainingEvaluator:
             pretraining_metrics,
             has_next_sentence=config.pretraining.next_sentence,
         )
-        self._evaluation_of_step: dict[int, PretrainingEvaluation] = {}
+        self._evaluate_once = evaluate_once_per_step(
+            trainer.run_weights, self._evaluate_step
+        )
 
     def evaluate(self) -> PretrainingEvaluation:
-        """Evaluates the current weights.
-
-        The weights of each step are evaluated only once, because the last step
-        of the training is the one that --do_eval evaluates.
-        """
-        step = self._run_weights.global_step
-        if step not in self._evaluation_of_step:
-            self._evaluation_of_step[step] = self._evaluate_step()
-        return self._evaluation_of_step[step]
+        """Evaluates the current weights, but those of each step only once."""
+        return self._evaluate_once()
 
     def _evaluate_step(self) -> PretrainingEvaluation:
         """Computes the metrics, and the accuracy of guessing."""

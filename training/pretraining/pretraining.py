@@ -19,8 +19,7 @@ from model_folders.reading import settings_check
 from training.checks.start_checks import check_start
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices
-from training.loop.best_step_callback import BestStepCallback
-from training.loop.callbacks import Callback
+from training.loop.evaluated_training import train_and_evaluate
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 from training.pretraining.evaluation import (
@@ -91,18 +90,16 @@ def _train(
     evaluator: PretrainingEvaluator,
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so."""
-    num_train_steps = config.pretraining.num_train_steps
-    callbacks: list[Callback] = []
+    rule = None
     if config.keeps_best:
-        best_step_callback = BestStepCallback(
-            trainer.run_folder,
-            trainer.run_weights,
-            lambda: evaluator.evaluate().scores,
-            BestStepRule(config.pretraining.eval_steps, metric="loss"),
-            num_train_steps=num_train_steps,
-        )
-        callbacks.append(best_step_callback)
-    trainer.fit(records, num_train_steps, callbacks)
+        rule = BestStepRule(config.pretraining.eval_steps, metric="loss")
+    train_and_evaluate(
+        trainer,
+        records,
+        config.pretraining.num_train_steps,
+        evaluate=lambda: evaluator.evaluate().scores,
+        rule=rule,
+    )
 
 
 def _end_pretraining(
