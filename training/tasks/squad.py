@@ -81,7 +81,8 @@ class SquadTask(
         """The right answers of --predict_file.
 
         Raises:
-            ValueError: the file is malformed or contains no right answers.
+            NoGoldAnswersError: the file contains no right answers.
+            ValueError: the file is malformed.
             OSError: the file cannot be read.
         """
         return answer_scoring.read_gold_answers(
@@ -171,7 +172,7 @@ class SquadTask(
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
             gold_answers = self.gold_answers
-        except ValueError as error:
+        except answer_scoring.NoGoldAnswersError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}
         scores = self._score_answers(gold_answers, answers)
