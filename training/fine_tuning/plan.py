@@ -9,7 +9,6 @@ import zlib
 
 from model_folders.model_json_types import TrainingSettings
 from training.checks import resume_checks
-from training.config.training_config import NumSteps
 from training.dev_set.rules import (
     DEV_SET_RULE_ENTRY,
     choose_dev_set_rule_to_record,
@@ -55,7 +54,7 @@ def plan_fine_tuning(
         resume_checks.check_resumed_settings(
             task.config, start.preset, collected_settings
         )
-        num_steps = _compute_num_steps(task, train_set)
+        num_steps = task.config.num_steps(task.epoch_length(train_set))
         training_settings = resume_checks.create_training_settings(
             task.config, start.preset, collected_settings
         )
@@ -106,19 +105,6 @@ def collect_fine_tuning_settings(
         train_set.records.files
     )
     return collected_settings
-
-
-def _compute_num_steps(
-    task: AnyTask, train_set: EncodedSet[object, object]
-) -> NumSteps:
-    """Returns the numbers of training and warmup steps.
-
-    Raises:
-        ValueError: the training would be shorter than one step.
-    """
-    if task.counts_examples:
-        return task.config.num_steps(train_set.num_examples)
-    return task.config.num_steps(train_set.num_records)
 
 
 def compute_dev_sets_checksum(

@@ -53,20 +53,21 @@ class SquadTask(
         sets: reads --train_file and --predict_file.
     """
 
-    # SQuAD's official scores are percentages, not fractions.
-    percentage_point = 1.0
     # --predict_file is evaluated and predicted.
     test_sets = ("dev",)
-    # As in Google's code, compute the number of training steps from the number
-    # of questions, not of windows.
-    counts_examples = True
 
     def __init__(
         self,
         start: StartingPoint[SquadConfig],
         sets: SquadSets,
     ) -> None:
-        super().__init__(start, loss=modeling.SpanLoss(), metrics=("f1",))
+        super().__init__(
+            start,
+            loss=modeling.SpanLoss(),
+            metrics=("f1",),
+            # SQuAD's official scores are percentages, not fractions.
+            percentage_point=1.0,
+        )
         self.sets = sets
         # The records of evaluations do not contain the right answers, so
         # `compute_scores` takes the answers from this file.
@@ -134,6 +135,13 @@ class SquadTask(
             self.config.windows.max_seq_length,
             is_training=set_name == "train",
         )
+
+    def epoch_length(self, train_set: _EncodedSet) -> int:
+        """Returns the number of questions, as in Google's code.
+
+        The number of records is that of their windows.
+        """
+        return train_set.num_examples
 
     def create_model(
         self,
