@@ -25,7 +25,7 @@ def plan_fine_tuning(
     encoded_sets: AnyEncodedSets,
     set_fingerprints: SetFingerprints,
 ) -> RunPlan:
-    """Checks what a resumed run goes on with, and plans the run.
+    """Plans the run, and checks that a resumed run goes on as it began.
 
     Args:
         task: what to train and evaluate, and with which flags.
@@ -37,27 +37,14 @@ def plan_fine_tuning(
             other settings. Or the training would be shorter than one step.
         OSError: a file cannot be read.
     """
-    start = task.start
     num_steps = None
     # Without training, those of the weights' training.
-    training_settings = start.training_settings
+    training_settings = task.start.training_settings
     if train_set := encoded_sets.get("train"):
-        collected_settings = collect_fine_tuning_settings(
+        training_settings = _create_checked_settings(
             task, train_set, set_fingerprints
         )
-        resume_checks.check_resumed_train_set(
-            start.preset,
-            set_fingerprints,
-            collected_settings["train_records"],
-            has_table=start.dev_set_rule is not None,
-        )
-        resume_checks.check_resumed_settings(
-            task.config, start.preset, collected_settings
-        )
         num_steps = task.config.num_steps(task.epoch_length(train_set))
-        training_settings = resume_checks.create_training_settings(
-            task.config, start.preset, collected_settings
-        )
     return RunPlan(
         create_model=functools.partial(
             task.create_model, **task.config.network
@@ -67,6 +54,36 @@ def plan_fine_tuning(
         training_settings=training_settings,
         labels=task.labels,
         dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
+    )
+
+
+def _create_checked_settings(
+    task: AnyTask,
+    train_set: EncodedSet[object, object],
+    set_fingerprints: SetFingerprints,
+) -> TrainingSettings:
+    """Creates the settings to record, after a check of those of the run.
+
+    Raises:
+        ValueError: the run in --output_dir began with another train set or
+            other settings.
+        OSError: a file cannot be read.
+    """
+    start = task.start
+    collected_settings = collect_fine_tuning_settings(
+        task, train_set, set_fingerprints
+    )
+    resume_checks.check_resumed_train_set(
+        start.preset,
+        set_fingerprints,
+        collected_settings["train_records"],
+        has_table=start.dev_set_rule is not None,
+    )
+    resume_checks.check_resumed_settings(
+        task.config, start.preset, collected_settings
+    )
+    return resume_checks.create_training_settings(
+        task.config, start.preset, collected_settings
     )
 
 
