@@ -62,13 +62,7 @@ def _create_checked_settings(
     train_set: EncodedSet[object, object],
     set_fingerprints: SetFingerprints,
 ) -> TrainingSettings:
-    """Creates the settings to record, after a check of those of the run.
-
-    Raises:
-        ValueError: the run in --output_dir began with another train set or
-            other settings.
-        OSError: a file cannot be read.
-    """
+    """Creates the settings to record, after a check of those of the run."""
     start = task.start
     collected_settings = collect_fine_tuning_settings(
         task, train_set, set_fingerprints

@@ -67,13 +67,7 @@ def _create_checked_settings(
     records: record_datasets.Records,
     dev_set_fingerprints: list[Fingerprint],
 ) -> TrainingSettings:
-    """Creates the settings to record, after a check of those of the run.
-
-    Raises:
-        ValueError: a record is damaged. Or the run in --output_dir began with
-            other records or settings.
-        OSError: a file cannot be read.
-    """
+    """Creates the settings to record, after a check of those of the run."""
     config = start.config
     collected_settings = collect_pretraining_settings(
         start, records, dev_set_fingerprints
