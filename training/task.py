@@ -111,23 +111,17 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
         metrics: names of the scores of `compute_scores` by which the best step
             may be chosen. Higher must be better. The first is the default.
+        percentage_point: one percentage point of the first metric: 0.01 if the
+            metric is a fraction, 1 if it is a percentage.
 
-    A subclass may set the attributes after `metrics`, in its class or in its
-    constructor. Each has a default. `fine_tune` reads them in this order:
-
-        to check the task    labels, label_words
-        to read the sets     dev_sets, test_sets
-        to plan the run      settings, counts_examples, eval_files
-        to evaluate          eval_loss
-        to export the model  export_settings, can_score_export, percentage_point
+    Each argument is an attribute too. A subclass may set the attributes from
+    `labels` on, in its class or in its constructor. Each has a default.
+    `fine_tune` reads them in their order.
 
     Attributes:
-        start: the StartingPoint.
         config: the flags of `start`.
         tokenizer: the tokenizer of `start`, of --vocab_file. Its files are
             written beside the weights.
-        loss: loss to minimize.
-        metrics: names of the scores by which the best step may be chosen.
         labels: labels in the order of the model's outputs, saved beside the
             model's checkpoints. None if the task has no labels.
         label_words: alternative names of the labels, in the same order, which
@@ -137,8 +131,6 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         test_sets: names of the sets to predict.
         settings: {name: value} of the task's settings that must not change when
             a run is resumed. An export records them too, and the `labels`.
-        counts_examples: True if an epoch's length is the number of examples,
-            False if it is the number of records.
         eval_files: files from which `compute_scores` reads the right answers,
             if the records do not contain them.
         eval_loss: loss to report in evaluations. None if the records of "dev"
@@ -149,8 +141,6 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
             inputs of the export.
         can_score_export: whether `compute_scores` accepts the outputs of an
             export. False if the export computes other outputs than the model.
-        percentage_point: one percentage point of the first metric: 0.01 if the
-            metric is a fraction, 1 if it is a percentage.
     """
 
     # A subclass may set these, in its class or in its constructor.
@@ -159,12 +149,10 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     dev_sets: Sequence[SetName] = ("dev",)
     test_sets: Sequence[SetName] = ("test",)
     settings: HeadSettings = HeadSettings()
-    counts_examples: bool = False
     eval_files: Sequence[str] = ()
     eval_loss: "Loss[OutputsT] | None" = None
     export_settings: HeadSettings = HeadSettings()
     can_score_export: bool = True
-    percentage_point: float = 0.01
 
     def __init__(
         self,
@@ -172,12 +160,14 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         *,
         loss: "Loss[OutputsT]",
         metrics: Sequence[str],
+        percentage_point: float = 0.01,
     ) -> None:
         self.start = start
         self.config = start.config
         self.tokenizer = start.required_tokenizer
         self.loss = loss
         self.metrics = metrics
+        self.percentage_point = percentage_point
         # Copy those of the class, which all its tasks share.
         self.settings = {**self.settings}
         self.export_settings = {**self.export_settings}
@@ -232,6 +222,13 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     @abc.abstractmethod
     def feature_spec(self, set_name: SetName) -> "feature_specs.RecordSpec":
         """Returns {name: FeatureSpec} of a set's records."""
+
+    def epoch_length(self, train_set: EncodedSet[ExampleT, OriginT]) -> int:
+        """Returns the length of an epoch, from which the steps are computed.
+
+        By default this is the number of records.
+        """
+        return train_set.num_records
 
     @abc.abstractmethod
     def create_model(

@@ -15,6 +15,10 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
+class NoGoldAnswersError(ValueError):
+    """A file contains questions without the right answers, to be predicted."""
+
+
 class GoldAnswers(NamedTuple):
     """The right answers of a SQuAD file, as a version of SQuAD counts them.
 
@@ -52,9 +56,25 @@ def read_gold_answers(
         version_2_with_negative: whether the file is in the format of v2.0.
 
     Raises:
-        ValueError: the file is not in SQuAD's layout, or contains no gold
-            answers.
+        NoGoldAnswersError: the file contains no gold answers.
+        ValueError: a question is not in SQuAD's layout. If other questions have
+            answers, each must have the field.
     """
+    try:
+        return _read_gold_answers(
+            file, version_2_with_negative=version_2_with_negative
+        )
+    except ValueError as error:
+        # Some test sets are published without the field.
+        if all(qa.get("answers") is None for _, qa, _ in file.questions):
+            raise NoGoldAnswersError(str(error)) from error
+        raise
+
+
+def _read_gold_answers(
+    file: SquadFile, *, version_2_with_negative: bool
+) -> GoldAnswers:
+    """Returns the right answers, for `read_gold_answers`."""
     gold_answers = []
     num_skipped = 0
     is_labeled = False
@@ -72,7 +92,7 @@ def read_gold_answers(
         else:
             num_skipped += 1
     if not is_labeled or not gold_answers:
-        raise ValueError(
+        raise NoGoldAnswersError(
             f"{file.path} contains no right answers; to compute scores, use a "
             "train or dev file"
         )

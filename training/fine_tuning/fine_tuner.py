@@ -7,8 +7,10 @@ from model_folders.scores import Scores
 from training.fine_tuning.encoded_sets import select_sets
 from training.fine_tuning.eval_loss import LossAccumulator
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.best_step_callback import BestStepCallback
-from training.loop.callbacks import Callback
+from training.loop.evaluated_training import (
+    evaluate_once_per_step,
+    train_and_evaluate,
+)
 from training.loop.trainer import Trainer
 from training.run_files.best_step import BestStepRule
 from training.task import (
@@ -50,7 +52,9 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         )
         self._first_step = trainer.run_weights.global_step
         self._output_dir = str(trainer.run_folder.path)
-        self._scores_of_step: dict[int, Scores] = {}
+        self._evaluate_once = evaluate_once_per_step(
+            trainer.run_weights, self._evaluate_step
+        )
 
     @property
     def has_trained(self) -> bool:
@@ -75,25 +79,21 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         """
         config = self._config
         train_set = self.encoded_sets["train"]
-        callbacks: list[Callback] = []
+        rule = None
         if config.keeps_best:
-            metric = config.fine_tuning.metric_for_best or self.task.metrics[0]
-            best_step_callback = BestStepCallback(
-                self.trainer.run_folder,
-                self._run_weights,
-                self.evaluate_dev_sets,
-                BestStepRule(
-                    interval=max(train_set.num_records // config.batch_size, 1),
-                    metric=metric,
-                    patience=config.fine_tuning.early_stopping_patience,
+            rule = BestStepRule(
+                interval=max(train_set.num_records // config.batch_size, 1),
+                metric=(
+                    config.fine_tuning.metric_for_best or self.task.metrics[0]
                 ),
-                num_train_steps=num_train_steps,
+                patience=config.fine_tuning.early_stopping_patience,
             )
-            callbacks.append(best_step_callback)
-        self.trainer.fit(
+        train_and_evaluate(
+            self.trainer,
             train_set.records,
             num_train_steps,
-            callbacks,
+            evaluate=self.evaluate_dev_sets,
+            rule=rule,
             epochs=config.fine_tuning.num_train_epochs,
         )
         if config.keeps_best and config.loads_best:
@@ -102,16 +102,17 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
     def evaluate_dev_sets(self) -> Scores:
         """Returns the scores of the dev sets, and "global_step".
 
-        The weights of each step are evaluated only once, because the last step
-        of the training is often the one that --do_eval evaluates.
+        The weights of each step are evaluated only once. The scores are a copy,
+        to which the caller may add.
         """
-        step = self._run_weights.global_step
-        if step not in self._scores_of_step:
-            scores: Scores = {"global_step": step}
-            for dev_set in self.dev_sets:
-                scores |= self._evaluate_dev_set(dev_set)
-            self._scores_of_step[step] = scores
-        return {**self._scores_of_step[step]}
+        return {**self._evaluate_once()}
+
+    def _evaluate_step(self) -> Scores:
+        """Computes the scores of the current weights."""
+        scores: Scores = {"global_step": self._run_weights.global_step}
+        for dev_set in self.dev_sets:
+            scores |= self._evaluate_dev_set(dev_set)
+        return scores
 
     def _evaluate_dev_set(
         self, dev_set: EncodedSet[ExampleT, OriginT]
@@ -119,11 +120,11 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         """Returns the scores of a dev set, whose names have its suffix."""
         batches = self._predict_dev_set(dev_set, "Evaluating")
         if self.task.eval_loss:
-            batches_with_loss = LossAccumulator(self.task.eval_loss, batches)
-            scores = {
-                **self.task.compute_scores(dev_set, batches_with_loss),
-                **batches_with_loss.scores(),
-            }
+            # The task reads the batches first. Meanwhile the accumulator adds
+            # up their loss, which is known afterwards.
+            accumulator = LossAccumulator(self.task.eval_loss, batches)
+            scores = self.task.compute_scores(dev_set, accumulator)
+            scores = scores | accumulator.scores()
         else:
             scores = self.task.compute_scores(dev_set, batches)
         suffix = suffix_of(dev_set.name)

@@ -94,34 +94,11 @@ def end_with_scores(
         fine_tuner: has the weights to evaluate.
         begin_time: time at which this command began, as time.time().
     """
-    task = fine_tuner.task
-    config = task.config
-    trainer = fine_tuner.trainer
-    run_folder = trainer.run_folder
-    dev_scores: Scores = {}
-    if config.training.do_eval:
-        logging.info("Evaluating %s", trainer.run_weights.describe())
-        dev_scores = fine_tuner.evaluate_dev_sets()
-        run_folder.write_evaluation(trainer.run_weights.global_step, dev_scores)
-    if not config.is_chief:
+    dev_scores = _evaluate_and_write(fine_tuner)
+    if not fine_tuner.task.config.is_chief:
         return
-    if config.training.do_eval:
-        fine_tuner.write_dev_files()
-    if config.fine_tuning.do_predict:
-        dev_scores = _predict_test_sets(fine_tuner, dev_scores)
-    if export_dir := config.export.export_dir:
-        export_model(fine_tuner, dev_scores, export_dir)
-    run_ending.store_weights(trainer)
-    _write_card(run_folder, config)
-    if fine_tuner.has_trained:
-        run_folder.results.warn_of_earlier_files(begin_time)
-    _warn_of_missed_labels(config, dev_scores)
-    run_ending.log_end(
-        run_folder,
-        score_lines=_list_dev_score_lines(task, dev_scores),
-        commands=_list_export_commands(task),
-        seconds=time.time() - begin_time,
-    )
+    dev_scores = _deliver_files(fine_tuner, dev_scores)
+    _log_end(fine_tuner, dev_scores, begin_time)
 
 
 def end_without_scores(
@@ -141,6 +118,67 @@ def end_without_scores(
     if export_dir and "export_dir" in task.start.set_by_user:
         export_model(fine_tuner, {}, export_dir)
     run_ending.store_weights(fine_tuner.trainer)
+
+
+def _evaluate_and_write(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
+) -> Scores:
+    """Evaluates the dev sets, and writes their scores.
+
+    Returns {} without --do_eval.
+    """
+    if not fine_tuner.task.config.training.do_eval:
+        return {}
+    trainer = fine_tuner.trainer
+    logging.info("Evaluating %s", trainer.run_weights.describe())
+    dev_scores = fine_tuner.evaluate_dev_sets()
+    trainer.run_folder.write_evaluation(
+        trainer.run_weights.global_step, dev_scores
+    )
+    return dev_scores
+
+
+def _deliver_files(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT], dev_scores: Scores
+) -> Scores:
+    """Writes the predictions, the export, the weights and the card.
+
+    Args:
+        fine_tuner: has the weights that were evaluated.
+        dev_scores: scores of the dev sets, {} without an evaluation.
+
+    Returns:
+        `dev_scores`, and those that the predictions add to them.
+    """
+    config = fine_tuner.task.config
+    if config.training.do_eval:
+        fine_tuner.write_dev_files()
+    if config.fine_tuning.do_predict:
+        dev_scores = _predict_test_sets(fine_tuner, dev_scores)
+    if export_dir := config.export.export_dir:
+        export_model(fine_tuner, dev_scores, export_dir)
+    run_ending.store_weights(fine_tuner.trainer)
+    _write_card(fine_tuner.trainer.run_folder, config)
+    return dev_scores
+
+
+def _log_end(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
+    dev_scores: Scores,
+    begin_time: float,
+) -> None:
+    """Logs the scores, what the user should know, and the next commands."""
+    task = fine_tuner.task
+    run_folder = fine_tuner.trainer.run_folder
+    if fine_tuner.has_trained:
+        run_folder.results.warn_of_earlier_files(begin_time)
+    _warn_of_missed_labels(task.config, dev_scores)
+    run_ending.log_end(
+        run_folder,
+        score_lines=_list_dev_score_lines(task, dev_scores),
+        commands=_list_export_commands(task),
+        seconds=time.time() - begin_time,
+    )
 
 
 def _predict_test_sets(

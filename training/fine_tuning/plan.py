@@ -9,7 +9,6 @@ import zlib
 
 from model_folders.model_json_types import TrainingSettings
 from training.checks import resume_checks
-from training.config.training_config import NumSteps
 from training.dev_set.rules import (
     DEV_SET_RULE_ENTRY,
     choose_dev_set_rule_to_record,
@@ -26,7 +25,7 @@ def plan_fine_tuning(
     encoded_sets: AnyEncodedSets,
     set_fingerprints: SetFingerprints,
 ) -> RunPlan:
-    """Checks what a resumed run goes on with, and plans the run.
+    """Plans the run, and checks that a resumed run goes on as it began.
 
     Args:
         task: what to train and evaluate, and with which flags.
@@ -38,27 +37,14 @@ def plan_fine_tuning(
             other settings. Or the training would be shorter than one step.
         OSError: a file cannot be read.
     """
-    start = task.start
     num_steps = None
     # Without training, those of the weights' training.
-    training_settings = start.training_settings
+    training_settings = task.start.training_settings
     if train_set := encoded_sets.get("train"):
-        collected_settings = collect_fine_tuning_settings(
+        training_settings = _create_checked_settings(
             task, train_set, set_fingerprints
         )
-        resume_checks.check_resumed_train_set(
-            start.preset,
-            set_fingerprints,
-            collected_settings["train_records"],
-            has_table=start.dev_set_rule is not None,
-        )
-        resume_checks.check_resumed_settings(
-            task.config, start.preset, collected_settings
-        )
-        num_steps = _compute_num_steps(task, train_set)
-        training_settings = resume_checks.create_training_settings(
-            task.config, start.preset, collected_settings
-        )
+        num_steps = task.config.num_steps(task.epoch_length(train_set))
     return RunPlan(
         create_model=functools.partial(
             task.create_model, **task.config.network
@@ -68,6 +54,30 @@ def plan_fine_tuning(
         training_settings=training_settings,
         labels=task.labels,
         dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
+    )
+
+
+def _create_checked_settings(
+    task: AnyTask,
+    train_set: EncodedSet[object, object],
+    set_fingerprints: SetFingerprints,
+) -> TrainingSettings:
+    """Creates the settings to record, after a check of those of the run."""
+    start = task.start
+    collected_settings = collect_fine_tuning_settings(
+        task, train_set, set_fingerprints
+    )
+    resume_checks.check_resumed_train_set(
+        start.preset,
+        set_fingerprints,
+        collected_settings["train_records"],
+        has_table=start.dev_set_rule is not None,
+    )
+    resume_checks.check_resumed_settings(
+        task.config, start.preset, collected_settings
+    )
+    return resume_checks.create_training_settings(
+        task.config, start.preset, collected_settings
     )
 
 
@@ -106,19 +116,6 @@ def collect_fine_tuning_settings(
         train_set.records.files
     )
     return collected_settings
-
-
-def _compute_num_steps(
-    task: AnyTask, train_set: EncodedSet[object, object]
-) -> NumSteps:
-    """Returns the numbers of training and warmup steps.
-
-    Raises:
-        ValueError: the training would be shorter than one step.
-    """
-    if task.counts_examples:
-        return task.config.num_steps(train_set.num_examples)
-    return task.config.num_steps(train_set.num_records)
 
 
 def compute_dev_sets_checksum(

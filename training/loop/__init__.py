@@ -9,9 +9,11 @@ Read them in this order:
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
+    dropout_seeds.py: a seed for each replica and each part of a batch
     callbacks.py: `Callback`, which runs after each step
     summary_callback.py: adds losses, speed and memory to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step
+    evaluated_training.py: a training with evaluations, each step's only once
     checkpointer.py: saves, restores and removes checkpoints, and links the best
     batch_predictor.py: a model's outputs, batch by batch
     devices.py: strategies of devices, and how they share batches

@@ -1,4 +1,8 @@
-"""Runs the steps of a training, one after another, until something ends it."""
+"""Runs the steps of a training, one after another, until something ends it.
+
+What ends it is here too: the agreement of all workers to stop, and too many
+steps in a row that were skipped.
+"""
 
 import threading
 from collections.abc import Iterable, Sequence

@@ -21,8 +21,8 @@ from training.loop.batch_gradients import (
     BatchGradients,
     LossInputsT,
     Trainable,
-    offset_seed,
 )
+from training.loop.dropout_seeds import offset_seed
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
 
 ValuesT = TypeVar("ValuesT")
@@ -127,6 +127,8 @@ class TrainStep:
         self._draw_seed = model.draw_seed
         self._divisors_of = loss.divisors
         self._clip_norm = training_flags.clip_norm
+        # TensorFlow's default strategy has no public class to compare with. But
+        # only in its scope, `has_strategy` is False.
         with self.strategy.scope():
             self._uses_default_strategy = not tf.distribute.has_strategy()
         batch_gradients = BatchGradients(

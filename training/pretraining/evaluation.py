@@ -1,6 +1,7 @@
 """Evaluates a model in pretraining: Google's metrics, and the loss."""
 
 import functools
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -14,6 +15,7 @@ from modeling.base_loss import sum_terms
 from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
 from training.loop.batch_predictor import BatchPredictor
+from training.loop.evaluated_training import evaluate_once_per_step
 from training.loop.trainer import Trainer
 
 # A run of fewer steps is a trial, of which nobody expects anything.
@@ -21,6 +23,20 @@ _MIN_STEPS = 100
 # Smallest difference between the accuracies of a model that learns something
 # and of one that does not.
 _MIN_GAIN = 0.01
+
+
+class PretrainingEvaluation(NamedTuple):
+    """The evaluation of a model in pretraining.
+
+    Attributes:
+        scores: Google's metrics, "loss" and "global_step".
+        baseline_accuracy: accuracy of guessing the most frequent masked
+            WordPiece of the records, 0 if nothing is masked. The weights do not
+            matter.
+    """
+
+    scores: Scores
+    baseline_accuracy: float
 
 
 class PretrainingEvaluator:
@@ -32,11 +48,6 @@ class PretrainingEvaluator:
         config: the batch size, and --max_eval_steps.
         records: the records to evaluate on.
         trainer: the Trainer, with the weights to evaluate.
-
-    Attributes:
-        baseline_accuracy: accuracy of guessing the most frequent masked
-            WordPiece of the records. 0 if nothing is masked, and before the
-            first evaluation.
     """
 
     def __init__(
@@ -45,7 +56,6 @@ class PretrainingEvaluator:
         records: record_datasets.Records,
         trainer: Trainer,
     ) -> None:
-        self.baseline_accuracy = 0.0
         self._config = config
         self._records = records
         self._predictor: BatchPredictor[PretrainerOutputs] = BatchPredictor(
@@ -57,23 +67,15 @@ class PretrainingEvaluator:
             pretraining_metrics,
             has_next_sentence=config.pretraining.next_sentence,
         )
-        self._scores_of_step: dict[int, Scores] = {}
+        self._evaluate_once = evaluate_once_per_step(
+            trainer.run_weights, self._evaluate_step
+        )
 
-    def evaluate(self) -> Scores:
-        """Returns Google's metrics, "loss" and "global_step".
+    def evaluate(self) -> PretrainingEvaluation:
+        """Evaluates the current weights, but those of each step only once."""
+        return self._evaluate_once()
 
-        The weights of each step are evaluated only once, because the last step
-        of the training is the one that --do_eval evaluates.
-        """
-        step = self._run_weights.global_step
-        if step not in self._scores_of_step:
-            self._scores_of_step[step] = {
-                **self._compute_metrics(),
-                "global_step": step,
-            }
-        return {**self._scores_of_step[step]}
-
-    def _compute_metrics(self) -> Scores:
+    def _evaluate_step(self) -> PretrainingEvaluation:
         """Computes the metrics, and the accuracy of guessing."""
         config = self._config
         dataset = record_datasets.create_dataset(
@@ -91,12 +93,18 @@ class PretrainingEvaluator:
             counts = add_masked_counts(counts, features)
             for name, pair in metrics.items():
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
-        if num_masked := counts.sum():
-            self.baseline_accuracy = float(counts.max() / num_masked)
-        return {
+        scores = {
             name: float(total / divisor) if divisor else 0.0
             for name, (total, divisor) in sums.items()
         }
+        scores["global_step"] = self._run_weights.global_step
+        num_masked = counts.sum()
+        return PretrainingEvaluation(
+            scores,
+            baseline_accuracy=(
+                float(counts.max() / num_masked) if num_masked else 0.0
+            ),
+        )
 
 
 def add_masked_counts(
@@ -157,7 +165,7 @@ def pretraining_metrics(
     return metrics
 
 
-def warn_of_no_progress(scores: Scores, baseline_accuracy: float) -> None:
+def warn_of_no_progress(evaluation: PretrainingEvaluation) -> None:
     """Logs a warning if the masked LM is not better than a guess.
 
     On any text, a model first learns how frequent each WordPiece is, within
@@ -168,11 +176,11 @@ def warn_of_no_progress(scores: Scores, baseline_accuracy: float) -> None:
     of a trained model.
 
     Args:
-        scores: scores after the training.
-        baseline_accuracy: accuracy of guessing the most frequent WordPiece.
+        evaluation: the evaluation after the training.
     """
-    accuracy = scores["masked_lm_accuracy"]
-    step = scores["global_step"]
+    accuracy = evaluation.scores["masked_lm_accuracy"]
+    step = evaluation.scores["global_step"]
+    baseline_accuracy = evaluation.baseline_accuracy
     if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:
         logging.warning(
             "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "

@@ -16,14 +16,13 @@ from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
-from model_folders.scores import Scores
 from training.checks.start_checks import check_start
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices
-from training.loop.best_step_callback import BestStepCallback
-from training.loop.callbacks import Callback
+from training.loop.evaluated_training import train_and_evaluate
 from training.loop.trainer import Trainer
 from training.pretraining.evaluation import (
+    PretrainingEvaluation,
     PretrainingEvaluator,
     warn_of_no_progress,
 )
@@ -59,19 +58,17 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     plan = plan_pretraining(start, records.train, dev_set_fingerprints)
     trainer = open_run(start, plan, strategy=strategy, teacher=teacher)
     evaluator = PretrainingEvaluator(config, records.dev, trainer)
-    scores: Scores = {}
+    evaluation = None
     with record_checks.named_record_errors(records):
         if plan.num_steps:
             _train(config, trainer, records.train, evaluator)
         if config.training.do_eval:
             logging.info("Evaluating %s", trainer.run_weights.describe())
-            scores = evaluator.evaluate()
+            evaluation = evaluator.evaluate()
             trainer.run_folder.write_evaluation(
-                trainer.run_weights.global_step, scores
+                trainer.run_weights.global_step, evaluation.scores
             )
-    _end_pretraining(
-        start, trainer, evaluator, scores=scores, begin_time=begin_time
-    )
+    _end_pretraining(start, trainer, evaluation, begin_time=begin_time)
 
 
 def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
@@ -93,26 +90,23 @@ def _train(
     evaluator: PretrainingEvaluator,
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so."""
-    num_train_steps = config.pretraining.num_train_steps
-    callbacks: list[Callback] = []
+    rule = None
     if config.keeps_best:
-        best_step_callback = BestStepCallback(
-            trainer.run_folder,
-            trainer.run_weights,
-            evaluator.evaluate,
-            BestStepRule(config.pretraining.eval_steps, metric="loss"),
-            num_train_steps=num_train_steps,
-        )
-        callbacks.append(best_step_callback)
-    trainer.fit(records, num_train_steps, callbacks)
+        rule = BestStepRule(config.pretraining.eval_steps, metric="loss")
+    train_and_evaluate(
+        trainer,
+        records,
+        config.pretraining.num_train_steps,
+        evaluate=lambda: evaluator.evaluate().scores,
+        rule=rule,
+    )
 
 
 def _end_pretraining(
     start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
-    evaluator: PretrainingEvaluator,
+    evaluation: PretrainingEvaluation | None,
     *,
-    scores: Scores,
     begin_time: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
@@ -122,8 +116,7 @@ def _end_pretraining(
     Args:
         start: StartingPoint of the command.
         trainer: the Trainer, with the weights that were evaluated.
-        evaluator: the evaluator, which knows the accuracy of a guess.
-        scores: scores after the training, {} without an evaluation.
+        evaluation: the evaluation after the training, None without --do_eval.
         begin_time: time at which this command began, as time.time().
     """
     config = start.config
@@ -144,11 +137,13 @@ def _end_pretraining(
         serving.export(export_dir, trainer.model, {}, options)
     run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
-    if scores and config.training.do_train:
-        warn_of_no_progress(scores, evaluator.baseline_accuracy)
+    if evaluation and config.training.do_train:
+        warn_of_no_progress(evaluation)
     run_ending.log_end(
         trainer.run_folder,
-        score_lines=_list_accuracy_lines(scores),
+        score_lines=_list_accuracy_lines(
+            evaluation.scores if evaluation else {}
+        ),
         commands=_list_next_commands(start),
         seconds=time.time() - begin_time,
     )

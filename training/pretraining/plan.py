@@ -25,7 +25,7 @@ def plan_pretraining(
     records: record_datasets.Records,
     dev_set_fingerprints: list[Fingerprint],
 ) -> RunPlan:
-    """Checks what a resumed run goes on with, and plans the run.
+    """Plans the run, and checks that a resumed run goes on as it began.
 
     Args:
         start: the flags, the network and the tokenizer to record.
@@ -42,21 +42,12 @@ def plan_pretraining(
     # Without training, those of the weights' training.
     training_settings = start.training_settings
     if config.training.do_train:
-        collected_settings = collect_pretraining_settings(
+        training_settings = _create_checked_settings(
             start, records, dev_set_fingerprints
-        )
-        resume_checks.check_resumed_records(
-            config, start.preset, collected_settings
-        )
-        resume_checks.check_resumed_settings(
-            config, start.preset, collected_settings
         )
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,
             warmup=config.pretraining.num_warmup_steps,
-        )
-        training_settings = resume_checks.create_training_settings(
-            config, start.preset, collected_settings
         )
     return RunPlan(
         create_model=functools.partial(
@@ -68,6 +59,27 @@ def plan_pretraining(
         dev_set_checksum=compute_dev_records_checksum(
             config, dev_set_fingerprints
         ),
+    )
+
+
+def _create_checked_settings(
+    start: StartingPoint[PretrainingConfig],
+    records: record_datasets.Records,
+    dev_set_fingerprints: list[Fingerprint],
+) -> TrainingSettings:
+    """Creates the settings to record, after a check of those of the run."""
+    config = start.config
+    collected_settings = collect_pretraining_settings(
+        start, records, dev_set_fingerprints
+    )
+    resume_checks.check_resumed_records(
+        config, start.preset, collected_settings
+    )
+    resume_checks.check_resumed_settings(
+        config, start.preset, collected_settings
+    )
+    return resume_checks.create_training_settings(
+        config, start.preset, collected_settings
     )
 
 

@@ -15,12 +15,6 @@ from data.classification import (
     scoring,
 )
 from data.classification.classification_examples import InputExample
-from data.classification.classification_features import (
-    convert_examples_to_features,
-    create_window_features,
-    encode_classification_features,
-    encode_features,
-)
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts, glue_tasks
 from data.io import feature_specs
@@ -32,6 +26,7 @@ from training import task
 from training.config.classifier_config import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig
 from training.starting_point import StartingPoint
+from training.tasks.text_encoding import create_text_encoding
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
@@ -39,8 +34,6 @@ if TYPE_CHECKING:
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
-# A length that no text reaches, in WordPieces.
-_UNLIMITED_LENGTH = 2**31
 
 
 class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
@@ -83,7 +76,12 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self.dev_sets = processor.dev_sets
         self.test_sets = processor.test_sets
         self.max_seq_length = self.config.fine_tuning.max_seq_length
-        self.doc_stride = classifier_flags.doc_stride
+        self.text_encoding = create_text_encoding(
+            labels,
+            self.max_seq_length,
+            self.tokenizer,
+            classifier_flags.doc_stride,
+        )
         self.labels = labels
         self.label_words = glue_layouts.WORDS_OF_LABEL.get(task_name, ())
         self.codec = label_codec.LabelCodec(processor.output_mode, labels)
@@ -95,7 +93,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             class_weights=class_weights,
         )
         self.export_settings = _create_export_settings(
-            processor, self.doc_stride
+            processor, classifier_flags.doc_stride
         )
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
@@ -107,13 +105,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
                 --doc_stride is set.
         """
         examples = self.processor.take(set_name)
-        has_pairs = any(example.text_b for example in examples or ())
-        if self.doc_stride and has_pairs:
-            raise ValueError(
-                f"--doc_stride={self.doc_stride} is for single texts, but the "
-                f"{set_name} set contains pairs; remove the flag, or use "
-                "single texts"
-            )
+        self.text_encoding.check_examples(set_name, examples or ())
         return examples
 
     def encode(
@@ -124,24 +116,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         With --doc_stride, an example becomes several windows. The origin of a
         record is the index of its example.
         """
-        if not self.doc_stride:
-            created = convert_examples_to_features(
-                examples, self.labels, self.max_seq_length, self.tokenizer
-            )
-            encoded = encode_features(created, self.max_seq_length)
-            for index, record in enumerate(encoded):
-                yield record, index
-            return
-        windows = create_window_features(
-            examples,
-            self.labels,
-            self.max_seq_length,
-            self.tokenizer,
-            self.doc_stride,
-        )
-        for index, windows_of_text in enumerate(windows):
-            for window in windows_of_text:
-                yield encode_classification_features(window), index
+        return self.text_encoding.encode(examples)
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of a set's records."""
@@ -149,7 +124,9 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             self.max_seq_length,
             self.codec.output_mode,
             self.codec.num_outputs,
-            has_weights=bool(self.doc_stride) and set_name == "train",
+            has_weights=(
+                self.text_encoding.has_weights and set_name == "train"
+            ),
         )
         if base_set_of(set_name) == "test":
             del spec["label_ids"]
@@ -169,16 +146,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> task.Batches[FloatArray]:
         """Combines the outputs of each text's windows (--doc_stride)."""
-        if not self.doc_stride:
-            return batches
-        # The index of each text's first record.
-        first_records = [
-            record_index
-            for record_index, text_index in enumerate(encoded_set.origins)
-            if record_index == 0
-            or text_index != encoded_set.origins[record_index - 1]
-        ]
-        return label_codec.pool_batches(batches, first_records)
+        return self.text_encoding.pool(encoded_set, batches)
 
     def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
@@ -214,8 +182,6 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     ) -> None:
         """Writes report.html about the outputs for a dev set."""
         scores = self._score_outputs(encoded_set, outputs)
-        # Windows read the whole text.
-        length = _UNLIMITED_LENGTH if self.doc_stride else self.max_seq_length
         data_path = self.config.required_data_source
         suffix = suffix_of(encoded_set.name)
         label_report.write_label_report(
@@ -225,7 +191,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             outputs=outputs,
             codec=self.codec,
             tokenizer=self.tokenizer,
-            max_seq_length=length,
+            max_seq_length=self.text_encoding.max_text_length,
         )
 
     def write_and_score_predictions(

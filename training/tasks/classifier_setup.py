@@ -5,16 +5,12 @@ loads no TensorFlow.
 """
 
 import collections
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
 from data.classification.classification_examples import InputExample
-from data.classification.classification_processor import (
-    ClassificationProcessor,
-    Learned,
-)
+from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.similarity import pair_scores
 from data.classification.user_class.user_class_processor import (
@@ -138,6 +134,7 @@ def decide_by_rows(
         OSError: the file cannot be read.
     """
     sets = processor.sets
+    # Of all sets, only those of tables read --data_file.
     if not isinstance(sets, FileSets):
         return start
     start = with_dev_set_rule(start, sets)
@@ -156,8 +153,9 @@ def create_task(
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
     """
-    create = _TASK_CREATOR_OF_LEARNED[processor.definition.learns]
-    return create(start, processor)
+    if processor.definition.learns == "vectors":
+        return _create_embedding_task(start, processor)
+    return _create_classifier_task(start, processor)
 
 
 def _create_embedding_task(
@@ -206,21 +204,6 @@ def _create_classifier_task(
         num_texts=num_texts,
         class_weights=class_weights,
     )
-
-
-# {what the model learns: function that creates the task}.
-_TASK_CREATOR_OF_LEARNED: Final[
-    Mapping[
-        Learned,
-        Callable[
-            [StartingPoint[ClassifierConfig], ClassificationProcessor], AnyTask
-        ],
-    ]
-] = {
-    "labels": _create_classifier_task,
-    "relevances": _create_classifier_task,
-    "vectors": _create_embedding_task,
-}
 
 
 def _decide_class_weights(

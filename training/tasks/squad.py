@@ -53,20 +53,21 @@ class SquadTask(
         sets: reads --train_file and --predict_file.
     """
 
-    # SQuAD's official scores are percentages, not fractions.
-    percentage_point = 1.0
     # --predict_file is evaluated and predicted.
     test_sets = ("dev",)
-    # As in Google's code, compute the number of training steps from the number
-    # of questions, not of windows.
-    counts_examples = True
 
     def __init__(
         self,
         start: StartingPoint[SquadConfig],
         sets: SquadSets,
     ) -> None:
-        super().__init__(start, loss=modeling.SpanLoss(), metrics=("f1",))
+        super().__init__(
+            start,
+            loss=modeling.SpanLoss(),
+            metrics=("f1",),
+            # SQuAD's official scores are percentages, not fractions.
+            percentage_point=1.0,
+        )
         self.sets = sets
         # The records of evaluations do not contain the right answers, so
         # `compute_scores` takes the answers from this file.
@@ -81,7 +82,8 @@ class SquadTask(
         """The right answers of --predict_file.
 
         Raises:
-            ValueError: the file is malformed or contains no right answers.
+            NoGoldAnswersError: the file contains no right answers.
+            ValueError: the file is malformed.
             OSError: the file cannot be read.
         """
         return answer_scoring.read_gold_answers(
@@ -134,6 +136,13 @@ class SquadTask(
             is_training=set_name == "train",
         )
 
+    def epoch_length(self, train_set: _EncodedSet) -> int:
+        """Returns the number of questions, as in Google's code.
+
+        The number of records is that of their windows.
+        """
+        return train_set.num_examples
+
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
@@ -171,7 +180,7 @@ class SquadTask(
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
             gold_answers = self.gold_answers
-        except ValueError as error:
+        except answer_scoring.NoGoldAnswersError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}
         scores = self._score_answers(gold_answers, answers)

@@ -3,6 +3,9 @@
 Importing this module loads no TensorFlow.
 """
 
+import contextlib
+
+from data.squad.answer_scoring import NoGoldAnswersError
 from data.squad.squad_sets import SquadSets
 from training.config.model_flags import required_value
 from training.config.squad_config import SquadConfig
@@ -46,4 +49,9 @@ def create_task(
     task = SquadTask(start, sets)
     if config.evaluates:
         task.gold_answers.log_num_skipped()
+    elif config.reads_predict_file:
+        # Predictions are scored too. Their answers may be missing, but not
+        # damaged.
+        with contextlib.suppress(NoGoldAnswersError):
+            _ = task.gold_answers
     return task

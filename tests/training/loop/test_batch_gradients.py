@@ -1,9 +1,6 @@
 """The gradients of a batch do not depend on how it is computed."""
 
-import itertools
-
 import keras
-import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -11,7 +8,6 @@ from tests.support.two_weight_model import SumLoss, TwoWeightModel
 from training.loop.batch_gradients import (
     BatchGradients,
     Gradients,
-    offset_seed,
 )
 from training.optimizers import adamw
 
@@ -70,21 +66,3 @@ def test_slices_of_one_row_are_squared_each_for_itself():
         losses={},
     )
     assert float(gradients.global_norm()) == 5.0
-
-
-def test_replicas_and_micro_batches_have_seeds_of_their_own():
-    num_replicas, num_micro_batches = 4, 3
-    seeds = {
-        tuple(
-            offset_seed(
-                offset_seed(SEED, tf.constant(replica)),
-                tf.constant(index * num_replicas),
-            ).numpy()
-        )
-        for replica, index in itertools.product(
-            range(num_replicas), range(num_micro_batches)
-        )
-    }
-    assert len(seeds) == num_replicas * num_micro_batches
-    firsts = np.sort([first for first, _ in seeds])
-    assert np.diff(firsts).min() == 1_000_003

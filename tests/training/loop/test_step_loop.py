@@ -2,6 +2,7 @@
 
 import logging
 import signal
+import threading
 
 import numpy as np
 import pytest
@@ -10,15 +11,100 @@ import tensorflow as tf
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import (
+    NO_RECORDS,
     OnStep,
     create_batches,
     create_loop_trainer,
 )
 from training.loop import step_loop
 from training.loop.best_step_callback import BestStepCallback
+from training.loop.callbacks import Callback, Decision
 from training.loop.train_step import Outcome
 from training.loop.trainer import INTERRUPTED_STATUS
 from training.run_files.best_step import BestStepRule
+
+
+class NamedCallback(Callback):
+    """Lists when it is called, and ends the training after a step."""
+
+    def __init__(self, name, calls, last_step=None):
+        self._name = name
+        self._calls = calls
+        self._last_step = last_step
+
+    def on_train_begin(self):
+        self._calls.append(f"{self._name} begins")
+
+    def find_reason_to_stop(self, step):
+        return "it is over" if step == self._last_step else None
+
+    def on_step(self, step, logs):
+        self._calls.append(f"{self._name} after {step}")
+        return Decision.END if step == self._last_step else Decision.NONE
+
+
+class Loop:
+    """A StepLoop of 4 steps, built without `Trainer.fit`."""
+
+    def __init__(self, folder, callbacks=()):
+        self.stop = threading.Event()
+        self._trainer = create_loop_trainer(folder)
+        self._trainer.given_batches = create_batches([])
+        self._loop = step_loop.StepLoop(
+            self._trainer.train_step,
+            self._trainer.run_weights,
+            self._trainer.run_folder,
+            self._trainer.config,
+            callbacks=callbacks,
+            num_train_steps=4,
+        )
+        self.begin = self._loop.begin
+
+    @property
+    def step(self):
+        return self._trainer.run_weights.global_step
+
+    def run(self):
+        """Runs the steps; returns the names of the reasons to end."""
+        dataset = self._trainer.create_dataset(NO_RECORDS)
+        reasons = self._loop.run(dataset, self.stop, epochs=None)
+        return [name for name, value in reasons._asdict().items() if value]
+
+
+def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
+    calls = []
+    callbacks = [
+        NamedCallback("first", calls, last_step=2),
+        NamedCallback("second", calls),
+    ]
+    loop = Loop(tmp_path, callbacks)
+    assert loop.begin()
+    assert loop.run() == ["has_ended"]
+    assert calls == [
+        "first begins",
+        "second begins",
+        "first after 1",
+        "second after 1",
+        "first after 2",
+        "second after 2",
+    ]
+
+
+def test_a_callback_may_end_a_run_before_its_first_step(tmp_path):
+    assert not Loop(tmp_path, [NamedCallback("it", [], last_step=0)]).begin()
+
+
+def test_the_last_step_ends_the_steps(tmp_path):
+    loop = Loop(tmp_path)
+    assert loop.run() == ["is_complete"]
+    assert loop.step == 4
+
+
+def test_a_stop_ends_the_steps_once_the_step_is_saved(tmp_path):
+    loop = Loop(tmp_path)
+    loop.stop.set()
+    assert loop.run() == ["is_stopped"]
+    assert list_checkpoint_steps(tmp_path) == [1]
 
 
 @pytest.fixture(params=[1, 4, 100], ids="{} steps a call".format)

@@ -84,9 +84,9 @@ def halve_weights(trainer):
 def test_the_scores_of_a_step_are_remembered(create_evaluator, trainer):
     """Scores belong to the step, not to the weights."""
     evaluator = create_evaluator()
-    scores = evaluator.evaluate()
+    first = evaluator.evaluate()
     halve_weights(trainer)
-    assert evaluator.evaluate() == scores
+    assert evaluator.evaluate() == first
 
 
 def test_another_step_is_evaluated_in_the_same_graph(
@@ -98,7 +98,7 @@ def test_another_step_is_evaluated_in_the_same_graph(
     trainer.run_weights.global_step = 1
     second = evaluator.evaluate()
     assert len(traces) == 1
-    assert first["loss"] != second["loss"]
+    assert first.scores["loss"] != second.scores["loss"]
 
 
 def test_a_new_graph_computes_the_same_bits(create_evaluator, trainer, traces):
@@ -113,8 +113,7 @@ def test_a_new_graph_computes_the_same_bits(create_evaluator, trainer, traces):
 def test_the_baseline_predicts_the_most_frequent_masked_word(
     create_evaluator, path
 ):
-    evaluator = create_evaluator()
-    evaluator.evaluate()
+    baseline_accuracy = create_evaluator().evaluate().baseline_accuracy
     dataset = record_datasets.create_dataset(
         record_datasets.Records(
             [path], feature_specs.pretraining_spec(128, 20)
@@ -133,9 +132,7 @@ def test_the_baseline_predicts_the_most_frequent_masked_word(
         if weight
     )
     [(_, count)] = masked_ids.most_common(1)
-    assert evaluator.baseline_accuracy == pytest.approx(
-        count / masked_ids.total()
-    )
+    assert baseline_accuracy == pytest.approx(count / masked_ids.total())
 
 
 def test_the_counts_of_batches_add_up():
@@ -172,5 +169,7 @@ def test_an_accuracy_no_better_than_the_baseline_is_warned_of(
     caplog, accuracy, step, is_named
 ):
     scores = {"masked_lm_accuracy": accuracy, "global_step": step}
-    evaluation.warn_of_no_progress(scores, baseline_accuracy=0.07)
+    evaluation.warn_of_no_progress(
+        evaluation.PretrainingEvaluation(scores, baseline_accuracy=0.07)
+    )
     assert ("not learned from the context" in caplog.text) == is_named

@@ -108,27 +108,19 @@ def test_a_record_is_of_the_example_with_its_number(create_task):
     assert origins == [0, 1]
 
 
-def test_a_long_text_becomes_several_windows_with_doc_stride(create_task):
-    task = create_task(doc_stride=2)
-    origins = [number for _, number in task.encode("dev", EXAMPLES)]
-    # Six WordPieces, of which a window holds three, and a text of two.
-    assert origins == [0, 0, 0, 1]
-
-
-def test_the_windows_of_a_text_are_pooled_to_their_mean(create_task):
-    task = create_task(doc_stride=2)
-    encoded_set = create_set("dev", EXAMPLES, origins=[0, 0, 1])
-    logits = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 5.0]], "float32")
-    ((_, pooled),) = task.pool(encoded_set, [({}, logits)])
-    assert pooled.tolist() == [[2.0, 0.5], [5.0, 5.0]]
-
-
 def test_pairs_are_refused_with_doc_stride(create_task, tmp_path):
     rows = [("a man", "a day", "no")]
     write_csv(tmp_path / "train.csv", ("text", "text_b", "label"), rows)
     task = create_task(doc_stride=2, text_b_column="text_b")
     with pytest.raises(ValueError, match="the train set contains pairs"):
         task.read_examples("train")
+
+
+def test_only_windows_to_train_on_have_weights(create_task):
+    task = create_task(doc_stride=2)
+    assert "example_weights" in task.feature_spec("train")
+    assert "example_weights" not in task.feature_spec("dev")
+    assert "example_weights" not in create_task().feature_spec("train")
 
 
 def test_records_to_predict_have_no_labels(create_task):

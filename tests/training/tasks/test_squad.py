@@ -144,3 +144,9 @@ def test_questions_without_answers_are_answered_and_not_scored(
     )
     assert (tmp_path / "predictions.json").exists()
     assert "The answers are not scored" in caplog.text
+
+
+def test_an_epoch_is_as_long_as_its_questions(create_task):
+    """A question may have several windows."""
+    train_set = create_set("train", ["a question"], ["a window"] * 3)
+    assert create_task().epoch_length(train_set) == 1

@@ -46,6 +46,16 @@ def test_a_prediction_needs_no_answers(files):
     assert example.qas_id == "predict_file"
 
 
+def test_damaged_answers_stop_a_prediction_before_it_begins(files, tmp_path):
+    path = tmp_path / "damaged.json"
+    write_squad(path, [{"id": "q", "answers": [{"text": 5}]}], "The boat.")
+    with pytest.raises(ValueError, match=r"damaged\.json.* has no 'text'"):
+        load_squad_task(
+            files | {"predict_file": str(path)},
+            do_predict=True,
+        )
+
+
 def test_an_evaluation_needs_answers(files):
     with pytest.raises(ValueError, match=r"predict_file\.json"):
         load_squad_task(files, do_train=True, evaluate_each_epoch=True)
