@@ -14,8 +14,8 @@ The first of these that knows a flag decides its value:
     6. its default
 
 Scripts call 3 to 5 in this order, and `read_start` is what calls 4. Each
-returns the command with the flags that it decided, by `decide` or `decide_open`
-of options/parsed_command.py.
+returns the command with the flags that it decided, by `decide_open` of
+options/parsed_command.py.
 
 The modules, in the order in which a reader needs them:
 

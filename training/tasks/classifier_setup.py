@@ -75,7 +75,7 @@ def decide_columns(
         options, set_by_user, table.path, table.read_column_names()
     )
     unset_columns.log_columns(options, set_by_user, table.path, columns)
-    return parsed.decide(columns)
+    return parsed.decide_open(columns, source=str(table.path))
 
 
 def open_processor(
