@@ -244,6 +244,7 @@ def _run_main(
     with _ended_by_user_errors(ctrl_c):
         parsed = flag_parsing.parse_flags(config_class, arguments)
         parsed = parsed.decide_implied()
+        parsed.config.check_early()
         path_flags = list_path_flags(parsed.config)
     with _ended_by_user_errors(ctrl_c, path_flags):
         check_paths(path_flags)

@@ -116,11 +116,17 @@ class ParsedCommand(Generic[ConfigT_co]):
     def decide_implied(self) -> Self:
         """Returns the command with the flags decided that other flags imply.
 
-        Raises:
-            ValueError: flags contradict each other.
+        What the user set stays, whatever it contradicts.
         """
-        completed = self.config.complete(self.set_by_user)
-        return self._decide(_select_changes(self.config, completed))
+        implied = self.config.with_implied_flags()
+        changes = _select_changes(self.config, implied)
+        return self._decide(
+            {
+                name: value
+                for name, value in changes.items()
+                if name not in self.set_by_user
+            }
+        )
 
     def _decide(self, values: Mapping[str, object]) -> Self:
         """Returns the command with {name of a flag: value} decided.

@@ -1,7 +1,6 @@
 """The flags of tools/export.py."""
 
 import dataclasses
-from typing import Self
 
 from model_folders import kinds
 from options.config import Config
@@ -41,7 +40,6 @@ class ExportConfig(Config):
         at_least=3,
     )
 
-    def complete(self, set_by_user: frozenset[str]) -> Self:
-        """Checks the flags of the export, and returns all flags."""
+    def check_early(self) -> None:
+        """Checks the flags of the export."""
         self.export.check()
-        return self

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from absl import logging
 
 from model_folders.reading.preset import Preset
-from training.config.fine_tuning_config import FineTuningConfig
+from training.config.fine_tuning_config import DataFileConfig, FineTuningConfig
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 from training.dev_set.set_fingerprints import (
     DEV_SET,
@@ -90,13 +90,14 @@ def compare_dev_set(
     is a copy of train.csv: the case is `DevSetCase.SEEN_BY_RUN`.
 
     Args:
-        config: says whether --data_file is split, and whether to train.
+        config: says whether the script has --data_file, and whether to train.
         preset: Preset of the weights, None for random weights.
         dev_set_rule: rule of the command, None without --data_file.
         set_fingerprints: the sets of the command, for model.json.
     """
     dev_fingerprint = set_fingerprints.get(DEV_SET)
-    if not config.can_split_file or preset is None or dev_fingerprint is None:
+    can_split_file = isinstance(config, DataFileConfig)
+    if not can_split_file or preset is None or dev_fingerprint is None:
         return DevSetFinding(DevSetCase.EXPECTED)
     if preset.is_own_run:
         case = _decide_case_of_run(

@@ -84,11 +84,7 @@ class SquadConfig(FineTuningConfig):
         return [file] if file else []
 
     def check(self, set_by_user: frozenset[str]) -> None:
-        """Checks that the flags do not contradict each other.
-
-        Raises:
-            ValueError: flags contradict each other.
-        """
+        """Also checks --report."""
         super().check(set_by_user)
         if self.report and not self.fine_tuning.do_predict:
             raise ValueError("--report needs --do_predict")

@@ -6,7 +6,7 @@ the model's folder. This module imports no TensorFlow.
 
 import dataclasses
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Self, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from model_folders.reading.preset import NetworkOptions
 from options import config_values
@@ -37,7 +37,7 @@ class TrainingConfig(ModelConfig):
     A property is a fact that follows from flags of several groups. A command
     calls the methods in this order:
 
-    1. `complete` decides flags by other flags, before any file is read.
+    1. `with_implied_flags` and `check_early`, before any file is read.
     2. `describe_missing` and `check`, after the folder of the weights has
        decided flags too.
     """
@@ -70,17 +70,9 @@ class TrainingConfig(ModelConfig):
         """Input length in WordPieces, None if no flag states it."""
         return None
 
-    def complete(self, set_by_user: frozenset[str]) -> Self:
-        """Checks the flags of the export, and returns all flags.
-
-        A subclass decides the flags that the user left open and that other
-        flags imply.
-
-        Raises:
-            ValueError: flags contradict each other.
-        """
+    def check_early(self) -> None:
+        """Checks the flags of the export."""
         self.export.check()
-        return self
 
     def check(self, set_by_user: frozenset[str]) -> None:
         """Checks that flags do not contradict each other.

@@ -67,6 +67,28 @@ def test_flags_that_contradict_each_other_are_named(values, name):
 
 
 @pytest.mark.parametrize(
+    ("task_name", "report"), [("csv", True), ("embedding", False)]
+)
+def test_a_data_file_implies_a_report_of_a_classification(task_name, report):
+    config = create_config({"data_file": "table.csv", "task_name": task_name})
+    assert config.with_implied_flags().report == report
+
+
+@pytest.mark.parametrize(
+    "values", [{"processor": "own.py:Rows"}, {"data_file": "table.csv"}]
+)
+def test_a_task_that_no_flag_names_is_that_of_tables(values):
+    config = create_config({"task_name": None, **values})
+    assert config.with_implied_flags().task_name == "csv"
+
+
+def test_a_processor_and_another_task_are_refused_together():
+    config = create_config({"processor": "own.py:Rows", "task_name": "mrpc"})
+    with pytest.raises(ValueError, match="either --processor, or --task_name"):
+        config.check_early()
+
+
+@pytest.mark.parametrize(
     ("settings", "expected"),
     [
         ({}, "--data_file (or --task_name and --data_dir)"),
