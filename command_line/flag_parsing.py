@@ -103,9 +103,9 @@ def parse_flags(
 def _read_value(option: Option) -> object:
     """Returns the value of a flag, a path with the home folder for its `~`."""
     value: object = absl_flags.FLAGS[option.name].value
-    if option.kind is None or value is None:
+    if option.path_type is None or value is None:
         return value
-    return expand_home(str(value), option.kind)
+    return expand_home(str(value), option.path_type)
 
 
 def defined_names() -> list[str]:

@@ -15,7 +15,7 @@ from files.paths import StrPath
 from imports.installation import install_command
 from model_folders.reading.preset import Preset
 from options import fields
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from serving.engines import EXPORT_FORMATS, ExportFormat
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ExportFlags:
         None,
         "Export the model for serving to this folder, such as models/mrpc/1 "
         "for TensorFlow Serving, which looks for numbered folders.",
-        kind=PathKind.NEW_FOLDER,
+        path_type=PathType.NEW_FOLDER,
     )
     export_format: str | None = fields.neutral_option(
         None,

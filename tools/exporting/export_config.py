@@ -5,7 +5,7 @@ import dataclasses
 from model_folders import kinds
 from options.config import Config
 from options.fields import group, like, option
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from serving.export_options import ExportFlags
 
 # {value of --task: model class to export for it}.
@@ -24,7 +24,7 @@ class ExportConfig(Config):
         ...,
         "Folder of a model's weights, such as the --output_dir of a run, or "
         "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
-        kind=PathKind.MODEL,
+        path_type=PathType.MODEL,
     )
     task: str | None = option(
         None,

@@ -14,7 +14,7 @@ from data.classification.user_tables.table_tasks import (
 from model_folders import kinds
 from options import fields
 from options.fields import group
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.fine_tuning_config import DataFileConfig
 from training.config.model_flags import required_value
 
@@ -69,7 +69,7 @@ class ClassifierFlags:
         "FILE.py:CLASS, a class that reads the sets of --data_dir as a "
         "DataProcessor of Google's code does. Replaces --task_name. The code "
         "in the file runs, so only name a file that you trust.",
-        kind=PathKind.CODE,
+        path_type=PathType.CODE,
     )
     class_weights: Literal["balanced"] | None = fields.training_option(
         None,

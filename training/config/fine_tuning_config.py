@@ -9,7 +9,7 @@ from data.sets.set_names import BaseSet, SetName
 from model_folders.reading.preset import NetworkOptions
 from options import config_values, fields
 from options.fields import group, like
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.model_flags import required_value
 from training.config.training_config import NumSteps, TrainingConfig
 from training.config.training_flags import TrainingFlags
@@ -22,7 +22,7 @@ class FineTuningFlags:
     data_dir: str | None = fields.training_option(
         None,
         "Folder of the task's data files. Not needed if you only export.",
-        kind=PathKind.DATA_FOLDER,
+        path_type=PathType.DATA_FOLDER,
     )
     max_seq_length: int = fields.head_option(
         128,

@@ -9,7 +9,7 @@ from data.tables.table_layout import LayoutOptions
 from model_folders import kinds
 from options import fields
 from options.fields import group, like
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.fine_tuning_config import (
     FineTuningConfig,
     FineTuningFlags,
@@ -42,12 +42,12 @@ class SquadConfig(FineTuningConfig):
     train_file: str | None = fields.training_option(
         None,
         "Questions to train on, a file in SQuAD's JSON format.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     predict_file: str | None = fields.decoding_option(
         None,
         "Questions to answer, a file in SQuAD's JSON format.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     report: bool = fields.neutral_option(
         False,

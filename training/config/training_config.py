@@ -13,7 +13,7 @@ from options import config_values
 from options.declared_options import options_of
 from options.fields import group
 from options.metadata import Role
-from options.path_kinds import STATE_FOLDER
+from options.path_types import STATE_FOLDER
 from serving.exporting import ExportFlags
 from training.config.model_config import ModelConfig
 from training.config.training_flags import (
@@ -112,7 +112,7 @@ class TrainingConfig(ModelConfig):
         return {
             flag.name: values[flag.name]
             for flag in options_of(self, *roles)
-            if flag.kind is None
+            if flag.path_type is None
         }
 
     @property

@@ -4,7 +4,7 @@ import pytest
 
 from options import config_values
 from options.declared_options import options_of
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.classifier_config import ClassifierConfig
 
 # In the order of the alphabet, as --help lists them.
@@ -50,7 +50,7 @@ def test_a_flag_has_its_choices_and_bounds(name, value, is_valid):
 
 
 def test_a_class_of_a_user_is_code_that_runs():
-    assert FLAG_OF_NAME["processor"].kind == PathKind.CODE
+    assert FLAG_OF_NAME["processor"].path_type == PathType.CODE
 
 
 @pytest.mark.parametrize(
