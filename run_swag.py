@@ -16,7 +16,7 @@ from training.tasks.swag import SwagTask
 def main(parsed: ParsedCommand[SwagConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
-    swag_task = SwagTask(start, start.config.table.layout())
+    swag_task = SwagTask(start, start.config.layout_options.layout())
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training.fine_tuning import fine_tuning
 

@@ -20,7 +20,7 @@ class PredictConfig(Config):
 
     engine_flags: EngineFlags = group(EngineFlags)
     reply_options: ReplyOptions = group(ReplyOptions)
-    table: LayoutOptions = group(LayoutOptions)
+    layout_options: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = option(
         ...,

@@ -157,7 +157,7 @@ def _open_rows(
         read_input_rows,
         paths,
         columns,
-        config.table.layout(config.input_format, None),
+        config.layout_options.layout(config.input_format, None),
     )
     if not all(map(os.path.isfile, paths)):
         return _RowSource(read_paths(), None)
@@ -234,7 +234,7 @@ def _create_bulk_options(
         num_threads=config.num_threads,
         text_task_name=text_model.text_task(config.task).name,
         reply_options=config.reply_options,
-        table=config.table,
+        layout_options=config.layout_options,
         input_format=config.input_format,
         text_columns=(config.text_column, config.text_b_column),
         batch_size=config.batch_size,

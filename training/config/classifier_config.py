@@ -83,7 +83,7 @@ class ClassifierFlags:
 class ClassifierConfig(DataFileConfig):
     """Flags of run_classifier.py: Google's, and those of this project."""
 
-    table: ColumnOptions = group(ColumnOptions)
+    columns: ColumnOptions = group(ColumnOptions)
     classifier: ClassifierFlags = group(ClassifierFlags)
     task_name: str | None = fields.head_option(
         None,

@@ -36,7 +36,7 @@ class SquadConfig(FineTuningConfig):
             help="Number of windows in a batch of prediction and evaluation."
         ),
     )
-    table: LayoutOptions = group(LayoutOptions)
+    layout_options: LayoutOptions = group(LayoutOptions)
     windows: WindowOptions = group(WindowOptions)
     decoding: DecodingOptions = group(DecodingOptions, shared=("trim_padding",))
     train_file: str | None = fields.training_option(

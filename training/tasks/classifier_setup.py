@@ -50,7 +50,7 @@ def open_data_file(config: ClassifierConfig) -> Table | None:
     definition = config.table_task_definition
     if definition is None or definition.pair_columns or not config.data_file:
         return None
-    return Table(config.data_file, config.table.layout_for_columns())
+    return Table(config.data_file, config.columns.layout_for_columns())
 
 
 def decide_columns(
@@ -65,7 +65,7 @@ def decide_columns(
         ValueError: a column is not found, or the header is malformed.
         OSError: the file cannot be read.
     """
-    options = parsed.config.table
+    options = parsed.config.columns
     set_by_user = parsed.set_by_user
     if table is None or unset_columns.are_columns_numbered(
         options, set_by_user
@@ -103,7 +103,7 @@ def open_processor(
             config.table_task_definition,
             data_dir=config.fine_tuning.data_dir,
             data_file_options=config.data_file_options,
-            options=config.table,
+            options=config.columns,
             set_by_user=start.set_by_user,
             table=table,
         )
@@ -111,7 +111,7 @@ def open_processor(
         config.required_task_name,
         config.fine_tuning.data_dir,
         xnli_language=config.classifier.xnli_language,
-        layout=config.table.layout(),
+        layout=config.columns.layout(),
     )
 
 

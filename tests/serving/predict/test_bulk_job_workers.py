@@ -30,7 +30,7 @@ def options_for(path):
         num_threads=1,
         text_task_name="classify",
         reply_options=ReplyOptions(),
-        table=LayoutOptions(),
+        layout_options=LayoutOptions(),
         input_format=None,
         text_columns=(None, None),
         batch_size=8,

@@ -21,7 +21,7 @@ def create_options(**changes):
         "num_threads": 1,
         "text_task_name": "classify",
         "reply_options": ReplyOptions(min_probability=0.5),
-        "table": LayoutOptions(),
+        "layout_options": LayoutOptions(),
         "input_format": None,
         "text_columns": ("text", None),
         "batch_size": 8,
