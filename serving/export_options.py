@@ -1,7 +1,7 @@
 """What an export takes, from Python code and from the users of scripts.
 
-Code that exports a model turns `ExportFlags` into `ExportOptions`, and adds
-what no flag states, such as the tokenizer.
+Code that exports a model turns `ExportFormatOptions` into `ExportOptions`, and
+adds what no flag states, such as the tokenizer.
 """
 
 import dataclasses
@@ -69,7 +69,7 @@ class ExportOptions:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ExportFlags:
+class ExportFormatOptions:
     """Flags of an export: its folder and its format."""
 
     export_dir: str | None = fields.neutral_option(

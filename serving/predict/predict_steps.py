@@ -17,7 +17,7 @@ from data.predictions.output_writer import OutputFormat, write_output
 from files.paths import is_remote
 from serving.model_cache import load_cached
 from serving.predict.bulk_job import answer_files
-from serving.predict.bulk_options import BulkOptions
+from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import (
     InputRow,
     create_input_rows,
@@ -212,22 +212,22 @@ def answer_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    options = _create_bulk_options(config, output_format)
+    setup = _create_bulk_setup(config, output_format)
     unit_runner = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
         result = answer_files(
-            options, paths, output_file, config.num_shards or 0, unit_runner
+            setup, paths, output_file, config.num_shards or 0, unit_runner
         )
     result.counts.log(result.text)
     return result.counts.num_failed
 
 
-def _create_bulk_options(
+def _create_bulk_setup(
     config: PredictConfig, output_format: OutputFormat
-) -> BulkOptions:
-    """Loads the model, and returns the options that units of a job share."""
+) -> BulkSetup:
+    """Loads the model, and returns what the units of a job share."""
     text_model = _load_text_model(config)
-    return BulkOptions(
+    return BulkSetup(
         model=text_model.path,
         checksum=text_model.checksum,
         engine=text_model.engine.name,

@@ -22,7 +22,7 @@ from serving.engines import (
 )
 
 
-class AnswerOptions(NamedTuple):
+class AnswerSetup(NamedTuple):
     """How a span labeler answers.
 
     Attributes:
@@ -55,7 +55,7 @@ class TextEngine:
             the model reads a text in one input.
         chooses_legal_tags: whether a token classifier chooses the best legal
             sequence of tags, or each tag independently.
-        answer_options: how a span labeler answers, None for other models.
+        answer_setup: how a span labeler answers, None for other models.
     """
 
     engine: Engine
@@ -67,7 +67,7 @@ class TextEngine:
     num_texts: int | None = None
     doc_stride: int = 0
     chooses_legal_tags: bool = False
-    answer_options: AnswerOptions | None = None
+    answer_setup: AnswerSetup | None = None
 
     @property
     def accepts_pairs(self) -> bool:
@@ -78,16 +78,16 @@ class TextEngine:
         return self.num_texts != 1 and not self.doc_stride
 
     @property
-    def required_answer_options(self) -> AnswerOptions:
+    def required_answer_setup(self) -> AnswerSetup:
         """How a span labeler answers.
 
         Raises:
             TypeError: the model is no span labeler, so the text task `answer`
                 is not for it.
         """
-        if self.answer_options is None:
+        if self.answer_setup is None:
             raise TypeError("only a span labeler has options of answers")
-        return self.answer_options
+        return self.answer_setup
 
     def batch_limits(self, values_per_token: int = 1) -> BatchLimits:
         """Returns the limits of the engine's batches for this model.
@@ -129,13 +129,13 @@ def create_text_engine(
     """
     fixed = engine.inputs["input_ids"][-1]
     max_seq_length = min(filter(None, (head_settings["max_seq_length"], fixed)))
-    answer_options = None
+    answer_setup = None
     if model_class == kinds.SPAN_LABELER:
         windows = read_options(
             WindowOptions, {**head_settings, "max_seq_length": max_seq_length}
         )
         decoding = read_options(DecodingOptions, head_settings)
-        answer_options = AnswerOptions(windows, decoding)
+        answer_setup = AnswerSetup(windows, decoding)
     return TextEngine(
         engine=engine,
         tokenizer=tokenizer,
@@ -149,5 +149,5 @@ def create_text_engine(
         doc_stride=head_settings.get("doc_stride", 0),
         # An export without this setting chooses each tag independently.
         chooses_legal_tags=bool(head_settings.get("legal_tags")),
-        answer_options=answer_options,
+        answer_setup=answer_setup,
     )

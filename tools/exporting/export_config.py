@@ -6,7 +6,7 @@ from model_folders import kinds
 from options.config import Config
 from options.fields import group, like, option
 from options.path_types import PathType
-from serving.export_options import ExportFlags
+from serving.export_options import ExportFormatOptions
 
 # {value of --task: model class to export for it}.
 CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
@@ -19,7 +19,9 @@ CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
 class ExportConfig(Config):
     """The model, and the export to write."""
 
-    export: ExportFlags = group(ExportFlags, export_dir=like(default=...))
+    export: ExportFormatOptions = group(
+        ExportFormatOptions, export_dir=like(default=...)
+    )
     model: str = option(
         ...,
         "Folder of a model's weights, such as the --output_dir of a run, or "

@@ -6,7 +6,7 @@ from typing import Self, TypeVar
 
 from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
-from model_folders.reading.preset import NetworkOptions
+from model_folders.reading.preset import NetworkArguments
 from options import config_values, fields
 from options.fields import group, like
 from options.path_types import PathType
@@ -162,9 +162,9 @@ class FineTuningConfig(TrainingConfig):
         return [set_name for set_name in is_read if is_read[set_name]]
 
     @property
-    def network(self) -> NetworkOptions:
-        """{flag: value} of the flags in `NETWORK_OPTIONS`."""
-        return super().network | {"bilstm": self.fine_tuning.bilstm}
+    def network_arguments(self) -> NetworkArguments:
+        """{flag: value} of the flags in `NETWORK_ARGUMENTS`."""
+        return super().network_arguments | {"bilstm": self.fine_tuning.bilstm}
 
     @property
     def eval_batch_size(self) -> int:

@@ -8,13 +8,13 @@ import dataclasses
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
-from model_folders.reading.preset import NetworkOptions
+from model_folders.reading.preset import NetworkArguments
 from options import config_values
 from options.declared_options import options_of
 from options.fields import group
 from options.metadata import Role
 from options.path_types import STATE_FOLDER
-from serving.exporting import ExportFlags
+from serving.exporting import ExportFormatOptions
 from training.config.model_config import ModelConfig
 from training.config.training_flags import (
     DistillationFlags,
@@ -42,7 +42,7 @@ class TrainingConfig(ModelConfig):
        decided flags too.
     """
 
-    export: ExportFlags = group(ExportFlags)
+    export: ExportFormatOptions = group(ExportFormatOptions)
     optimizer: OptimizerFlags = group(OptimizerFlags)
     training: TrainingFlags = group(TrainingFlags)
     distillation: DistillationFlags = group(DistillationFlags)
@@ -88,7 +88,7 @@ class TrainingConfig(ModelConfig):
         if not any(values[action] for action in self.actions):
             names = " or ".join(f"--{action}" for action in self.actions)
             raise ValueError(f"nothing to do: set {names}")
-        has_lstm = self.export.export_dir and self.network["bilstm"]
+        has_lstm = self.export.export_dir and self.network_arguments["bilstm"]
         if has_lstm and "litert" in self.export.export_formats:
             raise ValueError(
                 f"--export_format={self.export.export_format}: LiteRT cannot "
@@ -140,8 +140,8 @@ class TrainingConfig(ModelConfig):
         return Path(self.training.output_dir) / STATE_FOLDER
 
     @property
-    def network(self) -> NetworkOptions:
-        """{flag: value} of the flags in `NETWORK_OPTIONS`.
+    def network_arguments(self) -> NetworkArguments:
+        """{flag: value} of the flags in `NETWORK_ARGUMENTS`.
 
         These flags are also arguments of the model's constructor.
         """

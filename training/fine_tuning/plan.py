@@ -61,7 +61,7 @@ def plan_fine_tuning(
         )
     return RunPlan(
         create_model=functools.partial(
-            task.create_model, **task.config.network
+            task.create_model, **task.config.network_arguments
         ),
         loss=task.loss,
         num_steps=num_steps,

@@ -198,7 +198,7 @@ def _collect_stated_flags(
     """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**preset.stated_flags}
     if not parsed.config.training.do_train:
-        stated |= {**preset.head_settings, **preset.network}
+        stated |= {**preset.head_settings, **preset.network_arguments}
         stated["trim_padding"] = preset.trim_padding
         stated["labels"] = preset.labels
     if rule := dev_set_rule_of(preset):

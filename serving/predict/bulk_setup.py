@@ -1,4 +1,4 @@
-"""The options of a job, and the model that each process loads once."""
+"""The setup of a job, and the model that each process loads once."""
 
 import dataclasses
 import os
@@ -19,8 +19,8 @@ from serving.text_tasks.text_task import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class BulkOptions:
-    """The options with which all units of a job answer their requests.
+class BulkSetup:
+    """The model and the flags with which all units of a job answer requests.
 
     Attributes:
         model: folder of the export, `TextModel.path`.
@@ -29,7 +29,7 @@ class BulkOptions:
         num_threads: number of threads of a process, None for one per CPU.
         text_task_name: name of the text task that answers the requests.
         reply_options: options that change the replies.
-        layout_options: how the flags describe the tables, such as their delimiter.
+        layout_options: how the tables are written, such as their delimiter.
         input_format: format of the requests. For None, the names of the files
             determine the format.
         text_columns: names of the columns of the texts, as the flags name them.
