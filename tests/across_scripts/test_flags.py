@@ -9,7 +9,7 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flag_parsing
+from command_line import flag_definition, flag_parsing
 from docs import flags_index
 from options import declared_options, path_flags
 from options.metadata import Role
@@ -224,12 +224,14 @@ def parse_command(config, args, monkeypatch):
             None,
             "",
             flag_values=values,
-            module_name=flag_parsing.script_name(),
+            module_name=flag_definition.script_name(),
         )
         if flag.default is not dataclasses.MISSING:
             values[flag.name].value = flag.default
     values(["script", *args])
-    return path_flags.list_path_flags(flag_parsing.parse_flags(config).config)
+    return path_flags.list_path_flags(
+        flag_parsing.create_parsed_command(config).config
+    )
 
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
