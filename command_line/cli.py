@@ -121,7 +121,7 @@ def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:
     return required
 
 
-def _choose_what_to_log() -> None:
+def _configure_logging() -> None:
     """Sets what is logged, from the flags that every script has."""
     flag_values = absl_flags.FLAGS
     if not flag_values["verbosity"].present:
@@ -150,7 +150,7 @@ def _run_main(
         argv: the name of the script, and the arguments that are not its flags.
         may_have_arguments: whether there may be such arguments.
     """
-    _choose_what_to_log()
+    _configure_logging()
     arguments = argv[1:]
     if arguments and not may_have_arguments:
         return user_errors.print_error(
