@@ -1,20 +1,19 @@
-"""Runs a script: parses its flags, locks its folders, sets the exit status."""
+"""Runs a script: checks its paths, locks its outputs, sets the exit status."""
 
 import contextlib
 import dataclasses
 import functools
-import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, NoReturn, TypeAlias
 
 from absl import app, logging
-from absl import flags as absl_flags  # noqa: TID251  makes the flags
+from absl import flags as absl_flags  # noqa: TID251  reads --debug
 
-from command_line import flag_parsing, help_pages, user_errors
+from command_line import flag_definition, flag_parsing, user_errors
+from command_line.common_config import CommonConfig
 from files import lock
-from options import fields
 from options.config import Config, ConfigT
 from options.parsed_command import ParsedCommand
 from options.path_flags import PathFlag, check_paths, list_path_flags
@@ -26,19 +25,6 @@ _BROKEN_PIPE_STATUS = 141
 
 # The main function of a script, which returns its exit status. None means 0.
 Main: TypeAlias = Callable[[ParsedCommand[ConfigT]], int | None]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class CommonConfig(Config):
-    """Flags that every script has."""
-
-    debug: bool = fields.option(
-        False, "Print the traceback of any error, and TensorFlow's logs."
-    )
-    verbose: bool = fields.option(
-        False,
-        "Also log the first examples, and every variable that is loaded.",
-    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +88,7 @@ def run(
     ctrl_c = signals.CtrlC()
     ctrl_c.watch()
     parse = functools.partial(
-        parse_arguments,
+        flag_parsing.parse_arguments,
         required=required,
         is_on_beam=is_on_beam,
         purpose=sys.modules[main.__module__].__doc__ or "",
@@ -126,86 +112,16 @@ def run(
 
 def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:
     """Defines the flags of a script, and returns names of required flags."""
-    script_name = flag_parsing.script_name()
-    required = flag_parsing.define_flags(config_class, script_name)
-    flag_parsing.define_flags(CommonConfig, script_name)
+    script_name = flag_definition.script_name()
+    required = flag_definition.define_flags(config_class, script_name)
+    flag_definition.define_flags(CommonConfig, script_name)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
     # unparsed.
     absl_flags.FLAGS.set_gnu_getopt(is_on_beam)
     return required
 
 
-def parse_arguments(
-    argv: list[str], required: Sequence[str], is_on_beam: bool, purpose: str
-) -> list[str]:
-    """Parses the command line, and ends the script if it is wrong.
-
-    Returns the name of the script, and the arguments that are not its flags.
-
-    Args:
-        argv: the name of the script, and its arguments.
-        required: names of the flags that the user must set.
-        is_on_beam: whether to allow flags that the script does not define,
-            because they are flags of Beam.
-        purpose: docstring of the script, for --help.
-    """
-    for name in argv:
-        if name in ("-h", "-help", "--help", "--helpfull"):
-            help_pages.print_help(purpose, name == "--helpfull")
-            sys.exit(0)
-    try:
-        remaining = absl_flags.FLAGS(argv, known_only=is_on_beam)
-    except absl_flags.UnrecognizedFlagError as error:
-        hint = _describe_similar_flags(error.flagname)
-        sys.exit(
-            user_errors.print_error(f"{error}{hint} (--help lists the flags)")
-        )
-    except (absl_flags.Error, ValueError) as error:
-        sys.exit(user_errors.print_error(f"{error} (--help lists the flags)"))
-    _check_values(required, remaining[1:])
-    return remaining
-
-
-def _describe_similar_flags(name: str) -> str:
-    """Returns a hint for an error message about a flag that does not exist."""
-    all_flags = absl_flags.FLAGS
-    if "pipeline" in all_flags and flag_parsing.is_for_beam(name):
-        return "; set --pipeline=beam for the flags of Beam"
-    # absl already suggests names with a similar spelling. This function
-    # suggests longer names that contain the same words.
-    words = {*name.split("_")}
-    longer = [
-        f"--{other}" for other in all_flags if words < {*other.split("_")}
-    ]
-    return f"; perhaps {' or '.join(longer)}" if longer else ""
-
-
-def _check_values(required: Sequence[str], arguments: Sequence[str]) -> None:
-    """Ends the script if a flag is missing, or is not a finite number.
-
-    `arguments` are those that are not flags of the script.
-    """
-    values = {name: absl_flags.FLAGS[name].value for name in absl_flags.FLAGS}
-    missing = [f"--{name}" for name in required if values[name] is None]
-    if missing:
-        names = ", ".join(missing)
-        hint = f"; perhaps {missing[0]}={arguments[0]}" if arguments else ""
-        sys.exit(
-            user_errors.print_error(
-                f"missing required flags: {names}{hint} (see --help)"
-            )
-        )
-    for name, value in values.items():
-        # absl accepts NaN, because NaN is not below any bound.
-        if isinstance(value, float) and not math.isfinite(value):
-            sys.exit(
-                user_errors.print_error(
-                    f"--{name}={value} is not a finite number"
-                )
-            )
-
-
-def _choose_what_to_log() -> None:
+def _configure_logging() -> None:
     """Sets what is logged, from the flags that every script has."""
     flag_values = absl_flags.FLAGS
     if not flag_values["verbosity"].present:
@@ -234,7 +150,7 @@ def _run_main(
         argv: the name of the script, and the arguments that are not its flags.
         may_have_arguments: whether there may be such arguments.
     """
-    _choose_what_to_log()
+    _configure_logging()
     arguments = argv[1:]
     if arguments and not may_have_arguments:
         return user_errors.print_error(
@@ -242,8 +158,9 @@ def _run_main(
             f"Received: {arguments}"
         )
     with _ended_by_user_errors(ctrl_c):
-        parsed = flag_parsing.parse_flags(config_class, arguments)
+        parsed = flag_parsing.create_parsed_command(config_class, arguments)
         parsed = parsed.decide_implied()
+        parsed.config.check_early()
         path_flags = list_path_flags(parsed.config)
     with _ended_by_user_errors(ctrl_c, path_flags):
         check_paths(path_flags)

@@ -1,78 +1,92 @@
-"""Makes a flag of each option that a Config declares, with absl."""
+"""Parses a command line with absl, and reads the values of its flags."""
 
-import dataclasses
+import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from absl import flags as absl_flags  # noqa: TID251  makes the flags
+from absl import flags as absl_flags  # noqa: TID251  parses the flags
 
-from imports import installation
-from options.config import Config, ConfigT
+from command_line import flag_definition, help_pages, user_errors
+from options.config import ConfigT
 from options.config_values import create_config
 from options.declared_options import Option, options_of
 from options.parsed_command import ParsedCommand
 from options.path_flags import expand_home
 
-# {type of a value: function of absl that defines a flag with such values}.
-_DEFINE_OF_TYPE: dict[type, Callable[..., object]] = {
-    str: absl_flags.DEFINE_string,
-    bool: absl_flags.DEFINE_boolean,
-    int: absl_flags.DEFINE_integer,
-    float: absl_flags.DEFINE_float,
-}
 
+def parse_arguments(
+    argv: list[str], required: Sequence[str], is_on_beam: bool, purpose: str
+) -> list[str]:
+    """Parses the command line, and ends the script if it is wrong.
 
-def script_name() -> str:
-    """Returns the name of the script as the user typed it.
-
-    --help lists the flags of the script under this name. The name of an
-    installed command has no folder.
-    """
-    spec = sys.modules["__main__"].__spec__
-    # `python -m` sets sys.argv[0] to a path.
-    if spec is not None:
-        return spec.name.replace(".", "/") + ".py"
-    return installation.running_command() or sys.argv[0]
-
-
-def define_flags(config_class: type[Config], module: str) -> list[str]:
-    """Defines a command-line flag for each option of a Config.
-
-    Returns the names of the flags that the user must set.
+    Returns the name of the script, and the arguments that are not its flags.
 
     Args:
-        config_class: class of the script's flags.
-        module: name of the module under which --help lists the flags.
+        argv: the name of the script, and its arguments.
+        required: names of the flags that the user must set.
+        is_on_beam: whether to allow flags that the script does not define,
+            because they are flags of Beam.
+        purpose: docstring of the script, for --help.
     """
-    required = []
-    for option in options_of(config_class):
-        properties = option.properties
-        default = option.default
-        mark = ""
-        if default is dataclasses.MISSING:
-            default = None
-            mark = "(required) "
-            required.append(option.name)
-        define: Callable[..., object] = _DEFINE_OF_TYPE.get(
-            option.value_type, absl_flags.DEFINE_list
+    for name in argv:
+        if name in ("-h", "-help", "--help", "--helpfull"):
+            help_pages.print_help(purpose, name == "--helpfull")
+            sys.exit(0)
+    try:
+        remaining = absl_flags.FLAGS(argv, known_only=is_on_beam)
+    except absl_flags.UnrecognizedFlagError as error:
+        hint = _describe_similar_flags(error.flagname)
+        sys.exit(
+            user_errors.print_error(f"{error}{hint} (--help lists the flags)")
         )
-        arguments: dict[str, object] = {"help": mark + option.help}
-        if option.choices:
-            define = absl_flags.DEFINE_enum
-            arguments["enum_values"] = [*option.choices]
-            arguments["case_sensitive"] = False
-        elif properties.get("is_repeated"):
-            define = absl_flags.DEFINE_multi_string
-        elif option.value_type in (int, float):
-            arguments["lower_bound"] = properties.get("at_least")
-            arguments["upper_bound"] = properties.get("at_most")
-        define(option.name, default, module_name=module, **arguments)
-    return required
+    except (absl_flags.Error, ValueError) as error:
+        sys.exit(user_errors.print_error(f"{error} (--help lists the flags)"))
+    _check_values(required, remaining[1:])
+    return remaining
 
 
-def parse_flags(
+def _describe_similar_flags(name: str) -> str:
+    """Returns a hint for an error message about a flag that does not exist."""
+    all_flags = absl_flags.FLAGS
+    if "pipeline" in all_flags and is_for_beam(name):
+        return "; set --pipeline=beam for the flags of Beam"
+    # absl already suggests names with a similar spelling. This function
+    # suggests longer names that contain the same words.
+    words = {*name.split("_")}
+    longer = [
+        f"--{other}" for other in all_flags if words < {*other.split("_")}
+    ]
+    return f"; perhaps {' or '.join(longer)}" if longer else ""
+
+
+def _check_values(required: Sequence[str], arguments: Sequence[str]) -> None:
+    """Ends the script if a flag is missing, or is not a finite number.
+
+    `arguments` are those that are not flags of the script.
+    """
+    values = {name: absl_flags.FLAGS[name].value for name in absl_flags.FLAGS}
+    missing = [f"--{name}" for name in required if values[name] is None]
+    if missing:
+        names = ", ".join(missing)
+        hint = f"; perhaps {missing[0]}={arguments[0]}" if arguments else ""
+        sys.exit(
+            user_errors.print_error(
+                f"missing required flags: {names}{hint} (see --help)"
+            )
+        )
+    for name, value in values.items():
+        # absl accepts NaN, because NaN is not below any bound.
+        if isinstance(value, float) and not math.isfinite(value):
+            sys.exit(
+                user_errors.print_error(
+                    f"--{name}={value} is not a finite number"
+                )
+            )
+
+
+def create_parsed_command(
     config_class: type[ConfigT], arguments: Sequence[str] = ()
 ) -> ParsedCommand[ConfigT]:
     """Returns the flags of the parsed command line.
@@ -89,7 +103,7 @@ def parse_flags(
     }
     typed_values = {
         name: absl_flags.FLAGS[name].value
-        for name in defined_names()
+        for name in flag_definition.defined_names()
         if absl_flags.FLAGS[name].present
     }
     return ParsedCommand(
@@ -103,15 +117,9 @@ def parse_flags(
 def _read_value(option: Option) -> object:
     """Returns the value of a flag, a path with the home folder for its `~`."""
     value: object = absl_flags.FLAGS[option.name].value
-    if option.kind is None or value is None:
+    if option.path_type is None or value is None:
         return value
-    return expand_home(str(value), option.kind)
-
-
-def defined_names() -> list[str]:
-    """Returns the names of the flags of the script that runs."""
-    own = absl_flags.FLAGS.get_key_flags_for_module(script_name())
-    return [flag.name for flag in own]
+    return expand_home(str(value), option.path_type)
 
 
 def is_for_beam(name: str) -> bool:

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from command_line import cli, help_pages  # noqa: E402
+from command_line.common_config import CommonConfig  # noqa: E402
 from options import declared_options  # noqa: E402
 from options.config import Config  # noqa: E402
 
@@ -96,7 +97,7 @@ def _rows(script: str) -> Rows:
     """Returns {flag: Markdown table row} for the flags of a script."""
     flags_of_script = [
         flag
-        for config in (find_config(script), cli.CommonConfig)
+        for config in (find_config(script), CommonConfig)
         for flag in declared_options.options_of(config)
     ]
     flags_of_script.sort(key=lambda flag: flag.name)

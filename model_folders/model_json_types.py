@@ -7,7 +7,7 @@ file is not always the name by which the code calls its value:
     AnyHeadSettings: head settings, under the key `task`
     Provenance: provenance, under the key `origin`
     TrainingSettings: training settings, under `settings` in the provenance
-    RunFlags: flags, under `flags` in the training settings
+    RunFlagsEntry: flags, under `flags` in the training settings
     DevSetRuleEntry: rule of the dev set, under `split` in them
     TokenizerIdentity: identity of the tokenizer, under `tokenizer` in them
 
@@ -142,7 +142,7 @@ class DevSetRuleEntry(TypedDict, total=False):
     clean_fraction: float
 
 
-class RunFlags(TypedDict, total=False):
+class RunFlagsEntry(TypedDict, total=False):
     """The flags of a run that other commands read. model.json contains more.
 
     Attributes:
@@ -174,8 +174,8 @@ class TrainingSettings(AnyHeadSettings, total=False):
         eval_input_file: the files of pretraining records to evaluate.
         tokenizer: the tokenizer's properties.
         bert_config: contents of bert_config.json.
-        left_to_right: as in `NetworkOptions`.
-        bilstm: as in `NetworkOptions`.
+        left_to_right: as in `NetworkArguments`.
+        bilstm: as in `NetworkArguments`.
         init_checkpoint: the checkpoint of the start.
         init_checkpoint_network: settings that determine what the weights of the
             start compute.
@@ -184,7 +184,7 @@ class TrainingSettings(AnyHeadSettings, total=False):
             compute.
     """
 
-    flags: RunFlags
+    flags: RunFlagsEntry
     data: Sequence[tuple[str, str, int, int]]
     split: DevSetRuleEntry
     train_records: list[Fingerprint]

@@ -29,7 +29,7 @@ them:
     fields.py: declares an option, or a group in a `Config`, as a field
     metadata.py: what such a field records, such as the `Role` of an option,
         which a trained model imposes on its values
-    path_kinds.py: the kinds of options whose values are paths
+    path_types.py: the types of paths in values, such as an input file
     config.py: `Config`, the base class of the options of a script
     declared_options.py: the options that a `Config` and its groups declare
     config_values.py: creates a `Config`, reads its values, and copies it with

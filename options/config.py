@@ -13,9 +13,10 @@ from options.metadata import Field, list_repeated_options
 class Config:
     """Base class of the flags of a script: options, and groups of options.
 
-    A script whose flags decide each other overrides `complete`, and a script
-    that runs in several processes `locks_outputs`. command_line/cli.py calls
-    both.
+    A script whose flags imply others overrides `with_implied_flags`. If some
+    flags contradict each other, it overrides `check_early`, and if it runs in
+    several processes, `locks_outputs`. command_line/cli.py calls these methods
+    before it checks the paths and before any file is read.
     """
 
     def __init_subclass__(cls) -> None:
@@ -54,18 +55,20 @@ class Config:
         """
         return True
 
-    def complete(self, set_by_user: frozenset[str]) -> Self:
-        """Returns the flags, completed by what other flags imply.
+    def with_implied_flags(self) -> Self:
+        """Returns a copy with the flags that other flags imply.
 
-        Runs before the paths are checked and before any file is read.
+        What the user set has a new value in the copy too, which the caller
+        ignores: see `ParsedCommand.decide_implied`.
+        """
+        return self
 
-        Args:
-            set_by_user: names of the flags that the user set.
+    def check_early(self) -> None:
+        """Checks the flags, as the user set them and other flags imply them.
 
         Raises:
             ValueError: flags contradict each other.
         """
-        return self
 
 
 ConfigT = TypeVar("ConfigT", bound=Config)

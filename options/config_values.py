@@ -5,7 +5,7 @@ Config. In it, all groups that share an option have the same value.
 """
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from options.config import Config, ConfigT
@@ -63,24 +63,17 @@ def option_values_of(config: Config) -> dict[str, object]:
     return values
 
 
-def with_groups(
-    config: ConfigT, *groups: object, keep: Collection[str] = ()
-) -> ConfigT:
+def with_groups(config: ConfigT, *groups: object) -> ConfigT:
     """Returns a copy of a Config with the values of other groups.
 
     All groups that share an option get its new value. For example, a copy that
-    trains, unless --do_train is set:
+    trains:
 
-        with_groups(
-            config,
-            dataclasses.replace(config.training, do_train=True),
-            keep=set_by_user,
-        )
+        with_groups(config, dataclasses.replace(config.training, do_train=True))
 
     Args:
         config: the options to copy.
         *groups: copies of groups of the Config, with other values.
-        keep: names of options that keep their values.
 
     Raises:
         TypeError: the Config contains no such group, or another value is not
@@ -91,8 +84,7 @@ def with_groups(
         former = _find_group(config, type(group))
         for field in dataclasses.fields(former):
             value = getattr(group, field.name)
-            is_changed = value != getattr(former, field.name)
-            if is_changed and field.name not in keep:
+            if value != getattr(former, field.name):
                 values[field.name] = value
     return with_values(config, values)
 

@@ -17,7 +17,7 @@ from options.metadata import (
     group_of,
     is_option,
 )
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 _type_hints = functools.cache(typing.get_type_hints)
 
@@ -45,9 +45,9 @@ class Option:
     properties: OptionProperties
 
     @property
-    def kind(self) -> PathKind | None:
-        """The PathKind, None if the value is not a path."""
-        return self.properties.get("kind")
+    def path_type(self) -> PathType | None:
+        """The PathType, None if the value is not a path."""
+        return self.properties.get("path_type")
 
     @property
     def choices(self) -> Sequence[str] | None:

@@ -27,9 +27,9 @@ An option takes these steps from its declaration to its use in a script:
    whether a trained model decides the value.
 2. declared_options.py reads the fields of a Config and of its groups, and
    returns an `Option` for each. The command line does not show the groups.
-3. command_line/flag_parsing.py defines a flag with absl for each `Option`,
-   command_line/cli.py lets absl parse the command line, and flag_parsing.py
-   reads the values.
+3. command_line/flag_definition.py defines a flag with absl for each `Option`,
+   and command_line/flag_parsing.py parses the command line and reads the
+   values.
 4. config_values.py creates the Config from the values.
 5. cli.py passes the Config to the `main` of the script, as `ParsedCommand`.
 """

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 # A field of a class of options. Any, because the fields have different types.
 Field: TypeAlias = dataclasses.Field[Any]
@@ -48,7 +48,7 @@ class OptionProperties(TypedDict, total=False):
     """Properties of an option that few options set.
 
     Attributes:
-        kind: the PathKind, if the value is a path.
+        path_type: the PathType, if the value is a path.
         at_least, at_most: the bounds of a number.
         choices: the valid values of a string.
         is_repeated: True if the value is a list and the user repeats the option
@@ -56,7 +56,7 @@ class OptionProperties(TypedDict, total=False):
         may_grow: True if a resumed training may set a larger value.
     """
 
-    kind: PathKind
+    path_type: PathType
     at_least: float
     at_most: float
     choices: Sequence[str]

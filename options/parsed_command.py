@@ -4,8 +4,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Generic, Self
 
-from options.config import Config, ConfigT_co
-from options.config_values import option_values_of, with_values
+from options.config import ConfigT, ConfigT_co
+from options.config_values import (
+    option_values_of,
+    with_groups,
+    with_values,
+)
 from options.declared_options import options_of
 from options.metadata import Role
 
@@ -19,12 +23,16 @@ class ParsedCommand(Generic[ConfigT_co]):
     each method returns another one. All flags that nothing decides have their
     defaults.
 
-    For example, a script lets the folder of the weights decide, and then the
-    rows of the data, if the length is still open:
+    Files state values by the names of flags. For example, a script lets the
+    folder of the weights decide, and then the rows of the data, if the length
+    is still open:
 
         parsed = parsed.decide_open({"max_seq_length": 384}, "model.json")
         if parsed.is_open("max_seq_length"):
-            parsed = parsed.decide({"max_seq_length": 128})
+            length = choose_length(rows)
+            parsed = parsed.decide_open({"max_seq_length": length}, "rows.csv")
+
+    Code that sets a flag itself, and not for a file, calls `decide`.
 
     Attributes:
         config: the values of the flags.
@@ -57,25 +65,24 @@ class ParsedCommand(Generic[ConfigT_co]):
             raise TypeError(f"{name} is no flag that files may decide")
         return name not in self.set_by_user | self.decided
 
-    def decide(self, values: Mapping[str, object]) -> Self:
-        """Returns the command with flags decided, whatever decided them before.
+    def decide(self, *groups: object) -> Self:
+        """Returns the command with other values, whatever decided them before.
+
+        For example:
+
+            model = dataclasses.replace(config.model, vocab_file="vocab.txt")
+            parsed = parsed.decide(model)
 
         Args:
-            values: {name of a flag: its value, None for no value}. A flag may
-                keep its value.
+            *groups: copies of groups of the Config, with other values. A flag
+                whose value is the same stays open if it was.
 
         Raises:
-            TypeError: no flag has such a name.
+            TypeError: the Config contains no such group.
             ValueError: a value is not valid for its flag.
         """
-        config = with_values(self.config, values)
-        for option in options_of(config):
-            value = values.get(option.name)
-            if value is not None and not option.is_valid(value):
-                raise ValueError(f"--{option.name} must not be {value!r:.80}")
-        return dataclasses.replace(
-            self, config=config, decided=self.decided.union(values)
-        )
+        changed = with_groups(self.config, *groups)
+        return self._decide(_select_changes(self.config, changed))
 
     def decide_open(self, stated: Mapping[str, object], source: str) -> Self:
         """Returns the command with the flags decided that were still open.
@@ -104,26 +111,43 @@ class ParsedCommand(Generic[ConfigT_co]):
                 )
             if self.is_open(option.name):
                 decided[option.name] = value
-        return self.decide(decided)
+        return self._decide(decided)
 
     def decide_implied(self) -> Self:
         """Returns the command with the flags decided that other flags imply.
 
-        Raises:
-            ValueError: flags contradict each other.
+        What the user set stays, whatever it contradicts.
         """
-        completed = self.config.complete(self.set_by_user)
-        implied = _select_changes(self.config, option_values_of(completed))
-        return self.decide(implied)
+        implied = self.config.with_implied_flags()
+        changes = _select_changes(self.config, implied)
+        return self._decide(
+            {
+                name: value
+                for name, value in changes.items()
+                if name not in self.set_by_user
+            }
+        )
+
+    def _decide(self, values: Mapping[str, object]) -> Self:
+        """Returns the command with {name of a flag: value} decided.
+
+        A flag may keep its value. Then nothing else decides it later.
+        """
+        config = with_values(self.config, values)
+        for option in options_of(config):
+            value = values.get(option.name)
+            if value is not None and not option.is_valid(value):
+                raise ValueError(f"--{option.name} must not be {value!r:.80}")
+        return dataclasses.replace(
+            self, config=config, decided=self.decided.union(values)
+        )
 
 
-def _select_changes(
-    former: Config, values: Mapping[str, object]
-) -> dict[str, object]:
+def _select_changes(former: ConfigT, changed: ConfigT) -> dict[str, object]:
     """Returns {name of a flag: value} of the values that a Config lacks."""
     former_values = option_values_of(former)
     return {
         name: value
-        for name, value in values.items()
+        for name, value in option_values_of(changed).items()
         if value != former_values[name]
     }

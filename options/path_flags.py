@@ -19,9 +19,9 @@ from files.paths import is_remote, list_matches
 from options.config import Config
 from options.config_values import option_values_of
 from options.declared_options import options_of
-from options.path_kinds import (
+from options.path_types import (
     STATE_FOLDER,
-    PathKind,
+    PathType,
     parse_named_folders,
     split_file_and_name,
 )
@@ -33,12 +33,12 @@ _ENDINGS_OF_RUN_FILES = (
     "model.json",
     ".index",
 )
-_KINDS_OF_OUTPUT_FOLDERS = (PathKind.RUN_FOLDER, PathKind.NEW_FOLDER)
-_KINDS_OF_LISTS = (PathKind.INPUT_FILES, PathKind.OUTPUT_FILES, PathKind.RUNS)
-OUTPUT_KINDS = (
-    PathKind.OUTPUT_FILE,
-    PathKind.OUTPUT_FILES,
-    *_KINDS_OF_OUTPUT_FOLDERS,
+_OUTPUT_FOLDER_TYPES = (PathType.RUN_FOLDER, PathType.NEW_FOLDER)
+_LIST_TYPES = (PathType.INPUT_FILES, PathType.OUTPUT_FILES, PathType.RUNS)
+OUTPUT_TYPES = (
+    PathType.OUTPUT_FILE,
+    PathType.OUTPUT_FILES,
+    *_OUTPUT_FOLDER_TYPES,
 )
 
 
@@ -48,7 +48,7 @@ class PathFlag:
 
     flag: str
     value: str
-    kind: PathKind
+    path_type: PathType
 
     def __str__(self) -> str:
         """Returns the flag as the user typed it."""
@@ -57,23 +57,23 @@ class PathFlag:
     @property
     def paths(self) -> list[str]:
         """The paths in the flag's value, which may be comma-separated."""
-        if self.kind is PathKind.RUNS:
+        if self.path_type is PathType.RUNS:
             return [folder for _, folder in parse_named_folders(self.value)]
-        if self.kind is PathKind.OUTPUT_FILES:
+        if self.path_type is PathType.OUTPUT_FILES:
             return [*map(str.strip, self.value.split(","))]
-        if self.kind is PathKind.INPUT_FILES:
+        if self.path_type is PathType.INPUT_FILES:
             # The list may end in a comma, because shells write such lists.
             return [*filter(None, map(str.strip, self.value.split(",")))]
-        if self.kind is PathKind.CODE:
+        if self.path_type is PathType.CODE:
             return [split_file_and_name(self.value)[0]]
         return [self.value]
 
     @property
     def lock_file(self) -> str | None:
         """Path of the lock file of an output folder. None for other paths."""
-        if self.kind is PathKind.NEW_FOLDER:
+        if self.path_type is PathType.NEW_FOLDER:
             return f"{os.path.normpath(self.value)}.lock"
-        is_run = self.kind is PathKind.RUN_FOLDER
+        is_run = self.path_type is PathType.RUN_FOLDER
         return (
             os.path.join(self.value, STATE_FOLDER, ".lock") if is_run else None
         )
@@ -84,25 +84,27 @@ def list_path_flags(config: Config) -> list[PathFlag]:
     values = option_values_of(config)
     flags_with_paths = []
     for option in options_of(config):
-        kind = option.kind
+        path_type = option.path_type
         value = values[option.name]
-        if kind is not None and value is not None:
-            flags_with_paths.append(PathFlag(option.name, str(value), kind))
+        if path_type is not None and value is not None:
+            flags_with_paths.append(
+                PathFlag(option.name, str(value), path_type)
+            )
     return flags_with_paths
 
 
-def expand_home(value: str, kind: PathKind) -> str:
+def expand_home(value: str, path_type: PathType) -> str:
     """Replaces `~/` and `~USER/` at the beginning of the paths in a flag.
 
     A shell does not replace `~` after the `=` of --output_dir=~/run.
 
     Args:
         value: value of the flag.
-        kind: kind of the flag. Commas separate the paths of some kinds.
+        path_type: type of the paths. Commas separate the paths of some types.
     """
-    if kind not in _KINDS_OF_LISTS:
+    if path_type not in _LIST_TYPES:
         return os.path.expanduser(value)
-    beginning = r"^\s*|,\s*|=" if kind is PathKind.RUNS else r"^\s*|,\s*"
+    beginning = r"^\s*|,\s*|=" if path_type is PathType.RUNS else r"^\s*|,\s*"
     return re.sub(
         rf"({beginning})(~[^/,]*)",
         lambda match: match[1] + os.path.expanduser(match[2]),
@@ -131,7 +133,9 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
                 _ResolvedPath(flag, single_path, _lineage_of(single_path))
                 for single_path in _list_paths(flag, local_path)
             ]
-    outputs = [path for path in flag_paths if path.flag.kind in OUTPUT_KINDS]
+    outputs = [
+        path for path in flag_paths if path.flag.path_type in OUTPUT_TYPES
+    ]
     for output, other in itertools.product(outputs, flag_paths):
         if _may_harm(output, other):
             raise ValueError(
@@ -169,27 +173,27 @@ def _may_harm(output: _ResolvedPath, other: _ResolvedPath) -> bool:
     if not is_inside and output.lineage[0] not in other.lineage:
         return False
     other_flag = other.flag
-    is_run = output.flag.kind is PathKind.RUN_FOLDER
+    is_run = output.flag.path_type is PathType.RUN_FOLDER
     # A run reads its own weights, and writes through its links.
     if is_run and (
-        other_flag is output.flag or other_flag.kind is PathKind.MODEL
+        other_flag is output.flag or other_flag.path_type is PathType.MODEL
     ):
         return False
     # A script reads files of known names from such a folder, so an output
     # inside the folder does no harm.
-    if is_inside and other_flag.kind is PathKind.DATA_FOLDER:
+    if is_inside and other_flag.path_type is PathType.DATA_FOLDER:
         return False
-    if is_inside and other_flag.kind is PathKind.RUNS:
+    if is_inside and other_flag.path_type is PathType.RUNS:
         return output.path.endswith(_ENDINGS_OF_RUN_FILES)
     return True
 
 
 def _check_output(flag: PathFlag, path: str) -> None:
     """Raises an error for an output that would fail after the work is done."""
-    is_folder = flag.kind in _KINDS_OF_OUTPUT_FOLDERS
+    is_folder = flag.path_type in _OUTPUT_FOLDER_TYPES
     if is_folder and is_remote(path):
         raise ValueError(f"{flag} must be a local folder; copy it afterward")
-    if is_folder or flag.kind not in OUTPUT_KINDS or is_remote(path):
+    if is_folder or flag.path_type not in OUTPUT_TYPES or is_remote(path):
         return
     if os.path.isdir(path) or path.endswith(os.sep):
         raise IsADirectoryError(f"{flag}: {path} is a folder, not a file")
@@ -205,14 +209,14 @@ def _check_output(flag: PathFlag, path: str) -> None:
 
 def _list_paths(flag: PathFlag, path: str) -> Iterator[str]:
     """Yields the files and folders that a path of a flag leads to."""
-    if flag.kind is PathKind.INPUT_FILES and not is_remote(path):
+    if flag.path_type is PathType.INPUT_FILES and not is_remote(path):
         yield from list_matches(path)
     elif not Path(path).is_char_device():
         # Terminals and /dev/null may be read and written.
         yield path
-    if flag.kind is PathKind.MODEL and not os.path.isdir(path):
+    if flag.path_type is PathType.MODEL and not os.path.isdir(path):
         yield from glob.glob(f"{glob.escape(path)}.*")
-    if flag.kind is PathKind.RUN_FOLDER and os.path.isdir(path):
+    if flag.path_type is PathType.RUN_FOLDER and os.path.isdir(path):
         # A run writes through links in its folder, to their targets.
         links = filter(os.DirEntry.is_symlink, os.scandir(path))
         yield from (

@@ -10,8 +10,8 @@ What users call:
 
 To write an export:
 
-    export_options.py: `ExportOptions`, which `export` takes, and `ExportFlags`,
-        of which scripts and tools create them
+    export_options.py: `ExportOptions`, which `export` takes, and
+        `ExportFormatOptions`, the flags of which scripts and tools create them
     exporting/: `export`, and what writes each format
 
 To call an export from Python, the module to read first at the top:

@@ -1,7 +1,7 @@
 """What an export takes, from Python code and from the users of scripts.
 
-Code that exports a model turns `ExportFlags` into `ExportOptions`, and adds
-what no flag states, such as the tokenizer.
+Code that exports a model turns `ExportFormatOptions` into `ExportOptions`, and
+adds what no flag states, such as the tokenizer.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from files.paths import StrPath
 from imports.installation import install_command
 from model_folders.reading.preset import Preset
 from options import fields
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from serving.engines import EXPORT_FORMATS, ExportFormat
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ class ExportOptions:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ExportFlags:
+class ExportFormatOptions:
     """Flags of an export: its folder and its format."""
 
     export_dir: str | None = fields.neutral_option(
         None,
         "Export the model for serving to this folder, such as models/mrpc/1 "
         "for TensorFlow Serving, which looks for numbered folders.",
-        kind=PathKind.NEW_FOLDER,
+        path_type=PathType.NEW_FOLDER,
     )
     export_format: str | None = fields.neutral_option(
         None,

@@ -17,7 +17,7 @@ from absl import flags as absl_flags
 import modeling
 import serving
 from benchmarks import tickets, timing
-from command_line import flag_parsing
+from command_line import flag_definition, flag_parsing
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
 from model_folders.model_json_types import ClassifierSettings, SpanSettings
@@ -74,7 +74,7 @@ class OpenedMrpc(NamedTuple):
     encoded_sets: dict[str, EncodedSet[Any, Any]]
 
 
-def parse_flags(
+def create_parsed_command(
     config: type[ConfigT], workload: timing.Workload, command: str
 ) -> ParsedCommand[ConfigT]:
     """Parses a command line of a script.
@@ -86,10 +86,10 @@ def parse_flags(
         command: flags of the script.
     """
     script = config.__module__
-    flag_parsing.define_flags(config, script)
+    flag_definition.define_flags(config, script)
     command += " --output_dir={folder} --mixed_precision={precision}"
     absl_flags.FLAGS([script, *shlex.split(command.format(**workload))])
-    return flag_parsing.parse_flags(config)
+    return flag_parsing.create_parsed_command(config)
 
 
 def create_training_work(
@@ -136,7 +136,7 @@ def pretrain(workload: timing.Workload) -> timing.Work:
         "--max_predictions_per_seq={num_predictions}"
     )
     start = load_starting_point(
-        parse_flags(PretrainingConfig, workload, command)
+        create_parsed_command(PretrainingConfig, workload, command)
     )
     vocab_size = start.bert_config.vocab_size
     instances = timing.random_inputs(workload, vocab_size, num_batches=16)
@@ -209,7 +209,7 @@ def open_mrpc(workload: timing.Workload, command: str) -> OpenedMrpc:
         "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "
         "--max_seq_length={seq_length}"
     )
-    parsed = parse_flags(ClassifierConfig, workload, command)
+    parsed = create_parsed_command(ClassifierConfig, workload, command)
     start = load_starting_point(parsed)
     task = create_task(start, open_processor(start, table=None))
     run_folder = RunFolder.open(start, task.labels)

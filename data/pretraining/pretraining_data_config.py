@@ -6,7 +6,7 @@ from data.parallel_jobs.beam_flags import BeamFlags
 from data.pretraining.pretraining_options import InstanceOptions
 from options.config import Config
 from options.fields import group, option
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -19,12 +19,12 @@ class PretrainingDataConfig(Config):
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "
         "may be packed with gzip, bzip2, xz or zstd.",
-        kind=PathKind.INPUT_FILES,
+        path_type=PathType.INPUT_FILES,
     )
     output_file: str = option(
         ...,
         "TFRecord files to write, comma-separated.",
-        kind=PathKind.OUTPUT_FILES,
+        path_type=PathType.OUTPUT_FILES,
     )
     num_processes: int | None = option(
         None,

@@ -3,7 +3,7 @@
 import dataclasses
 
 from options import fields
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class InstanceOptions(MaskingOptions):
     """Options for turning text into pretraining instances."""
 
     vocab_file: str = fields.option(
-        ..., "The model's vocabulary.", kind=PathKind.INPUT_FILE
+        ..., "The model's vocabulary.", path_type=PathType.INPUT_FILE
     )
     do_lower_case: bool = fields.option(
         True,

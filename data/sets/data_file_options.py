@@ -3,7 +3,7 @@
 import dataclasses
 
 from options import fields
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class DataFileOptions:
         "splits it, trains, evaluates each epoch, reports, and exports the "
         "best step to OUTPUT_DIR_model, unless your flags say otherwise. By "
         "default, --do_train and --do_eval are then True.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     dev_fraction: float = fields.training_option(
         0.2,

@@ -22,8 +22,8 @@ from model_folders.reading.config_files import load_config
 from model_folders.tokenizer_files import StatedCasing
 
 
-class NetworkOptions(TypedDict):
-    """Options of the network for which bert_config.json contains no entry.
+class NetworkArguments(TypedDict):
+    """Arguments of a network for which bert_config.json contains no entry.
 
     Attributes:
         left_to_right: whether a token attends only to the tokens before it.
@@ -34,8 +34,8 @@ class NetworkOptions(TypedDict):
     bilstm: bool
 
 
-# The names of the options in `NetworkOptions`.
-NETWORK_OPTIONS = ("left_to_right", "bilstm")
+# The names of the arguments in `NetworkArguments`.
+NETWORK_ARGUMENTS = ("left_to_right", "bilstm")
 # {file of transformers or sentence-transformers: its entry for the length of
 # inputs}.
 _LENGTH_ENTRY_OF_FILE = {
@@ -110,8 +110,8 @@ class Preset:
         return f"{self.flag}={self.weights_path}"
 
     @property
-    def network(self) -> NetworkOptions:
-        """{option of the network: whether the weights were trained with it}."""
+    def network_arguments(self) -> NetworkArguments:
+        """{argument: whether the weights were trained with it}."""
         return {
             "left_to_right": self.training_settings.get("left_to_right", False),
             "bilstm": self.training_settings.get("bilstm", False),
@@ -148,7 +148,7 @@ class Preset:
         user did not set.
         """
         return {
-            "left_to_right": self.network["left_to_right"],
+            "left_to_right": self.network_arguments["left_to_right"],
             "bert_config_file": self.config_file,
             "vocab_file": self.vocab_file,
             "do_lower_case": self.do_lower_case,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
-from model_folders.reading.preset import NETWORK_OPTIONS, Preset
+from model_folders.reading.preset import NETWORK_ARGUMENTS, Preset
 from model_folders.tokenizer_files import Tokenizer
 
 # Entries of bert_config.json that inference does not use.
@@ -39,7 +39,7 @@ def check_trained_settings(
         bert_config: configuration of the network that loads the weights.
         tokenizer: tokenizer of the texts, or None.
         settings: {setting: value} of other settings to compare, such as
-            NETWORK_OPTIONS. Settings that the folder does not state are not
+            NETWORK_ARGUMENTS. Settings that the folder does not state are not
             compared.
         trains: whether the model will be trained. Then its sizes may differ
             from the folder's, because a student may contain fewer blocks.
@@ -72,14 +72,17 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
         ValueError: the `bert_config` in model.json is not valid.
     """
     # Any, because the settings have different types.
-    saved: dict[str, Any] = {**preset.training_settings, **preset.network}
+    saved: dict[str, Any] = {
+        **preset.training_settings,
+        **preset.network_arguments,
+    }
     if mode := preset.head_settings.get("output_mode"):
         saved["output_mode"] = mode
     if trains:
         # --bilstm belongs to the head, which starts with new weights. Without a
         # record, any network may be trained.
         is_recorded = bool(preset.training_settings)
-        for name in ("bilstm",) if is_recorded else NETWORK_OPTIONS:
+        for name in ("bilstm",) if is_recorded else NETWORK_ARGUMENTS:
             del saved[name]
     if preset.do_lower_case is not None:
         saved["tokenizer"] = {

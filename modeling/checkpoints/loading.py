@@ -241,10 +241,10 @@ def _select_stated_options(
         num_outputs = find_num_outputs(checkpoint.shapes)
         if num_outputs is not None:
             stated["num_labels"] = num_outputs
-    if preset.network["left_to_right"]:
+    if preset.network_arguments["left_to_right"]:
         stated["left_to_right"] = True
     # The LSTM of --bilstm belongs to the head.
-    if preset.network["bilstm"] and is_own:
+    if preset.network_arguments["bilstm"] and is_own:
         stated["bilstm"] = True
     return stated
 

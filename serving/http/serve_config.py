@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from options.config import Config
 from options.fields import group, option
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from serving.engines import EngineFlags
 
 
@@ -66,7 +66,7 @@ class ServeConfig(Config):
     token_file: str | None = option(
         None,
         "File that contains the bearer token that clients must send.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     allow_origin: Sequence[str] = option(
         (),

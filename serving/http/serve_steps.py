@@ -20,7 +20,7 @@ from options.path_flags import (
     expand_home,
     list_path_flags,
 )
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from serving.engines import find_export_folder
 from serving.http.serve_config import ServeConfig
 
@@ -60,7 +60,7 @@ def parse_models(values: Sequence[str]) -> dict[str, str]:
                 f"--model={value}: two models are named {name}; use "
                 "--model=NAME=DIR with another name"
             )
-        models[name] = expand_home(path, PathKind.MODEL)
+        models[name] = expand_home(path, PathType.MODEL)
     return models
 
 
@@ -73,7 +73,7 @@ def find_export_folders(config: ServeConfig) -> dict[str, str]:
     """
     models = parse_models(config.model)
     folders = [
-        PathFlag("model", path, PathKind.MODEL) for path in models.values()
+        PathFlag("model", path, PathType.MODEL) for path in models.values()
     ]
     check_paths([*folders, *list_path_flags(config)])
     return {

@@ -24,6 +24,6 @@ any order, twice, and again after a kill. data/parallel_jobs/work_units.py
 describes how a job resumes:
 
     bulk_job.py: runs the units, and resumes earlier work
-    bulk_options.py: `BulkOptions`, which all units of a job share
+    bulk_setup.py: `BulkSetup`, which all units of a job share
     bulk_schema.py: finds the columns that all shards have
 """

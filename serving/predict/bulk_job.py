@@ -23,8 +23,8 @@ from data.tables.file_ranges import FileRange, split_files
 from files import lock
 from files.json_files import write_json
 from serving.engines import checksums
-from serving.predict.bulk_options import BulkOptions
 from serving.predict.bulk_schema import create_schema, read_input_columns
+from serving.predict.bulk_setup import BulkSetup
 from serving.predict.reply_loop import MAX_LOGGED, RowCounter, reply_to_rows
 from serving.predict.reply_rows import RowOptions
 
@@ -37,7 +37,7 @@ class BulkUnit:
     """A unit of the job: the ranges to read, and the shard to write.
 
     Attributes:
-        options: options of the job.
+        setup: model and flags of the job.
         has_several_files: whether the input has several files, so that errors
             name the file.
         taken_names: names of columns of the input. A field of a reply that
@@ -48,7 +48,7 @@ class BulkUnit:
         result_file: path of a JSON file to write when the shard is complete.
     """
 
-    options: BulkOptions
+    setup: BulkSetup
     has_several_files: bool
     taken_names: frozenset[str]
     schema: OutputSchema
@@ -70,7 +70,7 @@ class BulkResult(NamedTuple):
 
 
 def run_bulk_job(
-    options: BulkOptions,
+    setup: BulkSetup,
     paths: Sequence[str],
     output_file: str,
     num_shards: int,
@@ -79,7 +79,7 @@ def run_bulk_job(
     """Writes the shards and the manifest, or resumes unfinished work.
 
     Args:
-        options: options of the job.
+        setup: model and flags of the job.
         paths: paths of the files with the requests.
         output_file: path of the output. The numbers of the shards stand before
             its ending.
@@ -94,7 +94,7 @@ def run_bulk_job(
         OSError: a file cannot be read or written, a process was killed, or
             another process writes the same output.
     """
-    text_model = options.load()
+    text_model = setup.load()
     folder = Path(text_model.path)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
         job_paths = JobPaths(output_file, ending=_ending_of(output_file))
@@ -102,9 +102,9 @@ def run_bulk_job(
             job_paths,
             {
                 "version": _VERSION,
-                "flags": {**options.flags(), "num_shards": num_shards},
+                "flags": {**setup.flags(), "num_shards": num_shards},
                 "inputs": create_input_entries(paths),
-                "model": checksums.list_file_checksums(folder, options.engine),
+                "model": checksums.list_file_checksums(folder, setup.engine),
             },
         )
         if manifest := job_files.read_intact_manifest():
@@ -113,7 +113,7 @@ def run_bulk_job(
             return _result_of(manifest, f"already wrote {written}")
         # Check the flags first, because reading the files may take long.
         job_files.check_begun()
-        units = _create_units(options, paths, job_paths, num_shards)
+        units = _create_units(setup, paths, job_paths, num_shards)
         job_files.check_overwrites(units)
         job_files.begin()
         results = run_units(units, write_shard, unit_runner, "Predicting")
@@ -136,24 +136,24 @@ def _ending_of(path: str) -> str:
 
 
 def _create_units(
-    options: BulkOptions,
+    setup: BulkSetup,
     paths: Sequence[str],
     job_paths: JobPaths,
     num_shards: int,
 ) -> list[BulkUnit]:
     """Cuts the input into parts, and returns a unit for each."""
-    layout = options.table_layout()
+    layout = setup.table_layout()
     parts = split_files(paths, layout, num_shards)
     has_several_files = len(paths) > 1
-    columns = read_input_columns(options, paths)
-    schema = create_schema(options, columns, has_several_files)
+    columns = read_input_columns(setup, paths)
+    schema = create_schema(setup, columns, has_several_files)
     # An array stores no columns, so no column renames a field.
-    is_array = options.output_format == "npy"
+    is_array = setup.output_format == "npy"
     taken_names = frozenset(() if is_array else columns.taken)
     shards = job_paths.shard_paths(len(parts))
     return [
         BulkUnit(
-            options=options,
+            setup=setup,
             has_several_files=has_several_files,
             taken_names=taken_names,
             schema=schema,
@@ -177,13 +177,13 @@ def write_shard(unit: BulkUnit) -> None:
         OSError: a file cannot be read or written.
         ValueError: a file or the model changed since the job began.
     """
-    options = unit.options
+    setup = unit.setup
     counter = RowCounter(logs_errors=False)
     rows = _reply_to_unit(unit, counter)
     (shard,) = unit.shards
-    path = options.absolute_path_of(shard)
+    path = setup.absolute_path_of(shard)
     counts = output_writer.write_output(
-        path, options.output_format, rows, schema=unit.schema
+        path, setup.output_format, rows, schema=unit.schema
     )
     result: UnitResult = {
         "shards": [
@@ -198,26 +198,26 @@ def write_shard(unit: BulkUnit) -> None:
     }
     # If the folder changed in between, the shard may contain replies of two
     # models.
-    options.check_model_files()
-    write_json(options.absolute_path_of(unit.result_file), result)
+    setup.check_model_files()
+    write_json(setup.absolute_path_of(unit.result_file), result)
 
 
 def _reply_to_unit(
     unit: BulkUnit, counter: RowCounter
 ) -> Iterator[list[OutputRow]]:
     """Loads the model, and returns an iterator over a unit's output rows."""
-    options = unit.options
+    setup = unit.setup
     row_options = RowOptions(
-        batch_size=options.batch_size,
+        batch_size=setup.batch_size,
         sorts_by_length=True,
-        output_fields=options.output_fields,
+        output_fields=setup.output_fields,
         has_checked_fields=True,
-        keeps_columns=options.output_format != "npy",
+        keeps_columns=setup.output_format != "npy",
         taken_names=unit.taken_names,
     )
     return reply_to_rows(
-        options.create_asker(),
-        options.read_input_rows(unit.ranges, unit.has_several_files),
+        setup.create_asker(),
+        setup.read_input_rows(unit.ranges, unit.has_several_files),
         row_options,
         counter,
     )

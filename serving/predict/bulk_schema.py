@@ -12,7 +12,7 @@ from data.predictions.output_rows import (
 )
 from data.tables import parquet
 from data.tables.file_ranges import FileRange, guess_range_format
-from serving.predict.bulk_options import BulkOptions
+from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
 from serving.text_tasks.asking import Failure
@@ -53,9 +53,7 @@ class InputColumns:
         }
 
 
-def read_input_columns(
-    options: BulkOptions, paths: Sequence[str]
-) -> InputColumns:
+def read_input_columns(setup: BulkSetup, paths: Sequence[str]) -> InputColumns:
     """Reads the files in advance, and returns their columns.
 
     An error in a table appears before the first reply. Of JSON lines, only the
@@ -65,21 +63,21 @@ def read_input_columns(
         OSError: a file cannot be read.
         ValueError: a file has no column of texts, or cannot be read to its end.
     """
-    text_task = options.create_asker().text_task
+    text_task = setup.create_asker().text_task
     columns = InputColumns(
         names={}, taken=set(), repeated={*text_task.text_names}
     )
     for path in paths:
-        range_format = guess_range_format(path, options.table_layout())
+        range_format = guess_range_format(path, setup.table_layout())
         max_rows: int | None = None
         if range_format == "parquet":
             columns.add(parquet.read_empty_row(path))
             max_rows = 1
         elif range_format == "text" or (
-            range_format and options.output_format != "csv"
+            range_format and setup.output_format != "csv"
         ):
             max_rows = _FIRST_ROWS
-        input_rows = options.read_input_rows([FileRange(path)])
+        input_rows = setup.read_input_rows([FileRange(path)])
         for input_row in itertools.islice(input_rows, max_rows):
             if input_row.error:
                 continue
@@ -91,12 +89,12 @@ def read_input_columns(
 
 
 def create_schema(
-    options: BulkOptions, columns: InputColumns, has_several_files: bool
+    setup: BulkSetup, columns: InputColumns, has_several_files: bool
 ) -> OutputSchema:
     """Returns the columns of CSV, or the field of an array.
 
     Args:
-        options: options of the job.
+        setup: model and flags of the job.
         columns: columns of the input.
         has_several_files: whether the input has several files, so that errors
             name the file.
@@ -104,8 +102,8 @@ def create_schema(
     Raises:
         ValueError: a field to write does not exist, or is not a number.
     """
-    replies = _compute_example_replies(options)
-    if options.output_format == "npy":
+    replies = _compute_example_replies(setup)
+    if setup.output_format == "npy":
         name = npy.choose_numeric_field(replies[0])
         arrays = [npy.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
@@ -130,13 +128,13 @@ def create_schema(
     )
 
 
-def _compute_example_replies(options: BulkOptions) -> list[Reply]:
+def _compute_example_replies(setup: BulkSetup) -> list[Reply]:
     """Returns the model's replies to a short and a long text.
 
     Together, the two replies have all fields that a reply may have. If the job
     writes only some fields, the function returns only these fields.
     """
-    asker = options.create_asker()
+    asker = setup.create_asker()
     long_text = f"a {MASK} " * asker.text_engine.max_seq_length
     requests = [
         {
@@ -150,7 +148,7 @@ def _compute_example_replies(options: BulkOptions) -> list[Reply]:
         if isinstance(reply, Failure):
             raise reply.error
         replies.append(reply)
-    fields = options.output_fields
+    fields = setup.output_fields
     if not fields:
         return replies
     check_fields(fields, replies[0] | replies[1])

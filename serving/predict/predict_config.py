@@ -8,7 +8,7 @@ from data.predictions import output_writer
 from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
 from options.config import Config
 from options.fields import group, option
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from serving.engines import EngineFlags
 from serving.text_tasks.text_task import ReplyOptions
 from serving.text_tasks.text_task_registry import list_text_tasks
@@ -20,7 +20,7 @@ class PredictConfig(Config):
 
     engine_flags: EngineFlags = group(EngineFlags)
     reply_options: ReplyOptions = group(ReplyOptions)
-    table: LayoutOptions = group(LayoutOptions)
+    layout_options: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = option(
         ...,
@@ -28,7 +28,7 @@ class PredictConfig(Config):
         "numbered exports, the script uses the highest number. TensorFlow is "
         "needed only if the export is a SavedModel. A SavedModel is a program "
         "that may read and write your files: load only models that you trust.",
-        kind=PathKind.MODEL,
+        path_type=PathType.MODEL,
     )
     task: str | None = option(
         None,
@@ -39,7 +39,7 @@ class PredictConfig(Config):
         None,
         "Files that contain the requests, as comma-separated paths or "
         "patterns. The default is standard input.",
-        kind=PathKind.INPUT_FILES,
+        path_type=PathType.INPUT_FILES,
     )
     input_format: TableFormat | None = option(
         None,
@@ -65,7 +65,7 @@ class PredictConfig(Config):
         None,
         "File to write the answers to. It appears when all requests are "
         "answered. The default is standard output.",
-        kind=PathKind.OUTPUT_FILE,
+        path_type=PathType.OUTPUT_FILE,
     )
     output_format: output_writer.OutputFormat | None = option(
         None,

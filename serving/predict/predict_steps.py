@@ -21,7 +21,7 @@ from data.predictions.output_writer import (
 from files.paths import is_remote
 from serving.model_cache import load_cached
 from serving.predict.bulk_job import run_bulk_job
-from serving.predict.bulk_options import BulkOptions
+from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import (
     InputRow,
     create_input_rows,
@@ -140,7 +140,7 @@ def _open_rows(
         read_input_rows,
         paths,
         columns,
-        config.table.layout(config.input_format, None),
+        config.layout_options.layout(config.input_format, None),
     )
     if not all(map(os.path.isfile, paths)):
         return _RowSource(read_paths(), None)
@@ -226,29 +226,29 @@ def reply_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    options = _create_bulk_options(config, output_format)
+    setup = _create_bulk_setup(config, output_format)
     unit_runner = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
         result = run_bulk_job(
-            options, paths, output_file, config.num_shards or 0, unit_runner
+            setup, paths, output_file, config.num_shards or 0, unit_runner
         )
     result.counts.log(result.text)
     return result.counts.num_failed
 
 
-def _create_bulk_options(
+def _create_bulk_setup(
     config: PredictConfig, output_format: OutputFormat
-) -> BulkOptions:
-    """Loads the model, and returns the options that units of a job share."""
+) -> BulkSetup:
+    """Loads the model, and returns what the units of a job share."""
     text_model = _load_text_model(config)
-    return BulkOptions(
+    return BulkSetup(
         model=text_model.path,
         checksum=text_model.checksum,
         engine=text_model.engine.name,
         num_threads=config.num_threads,
         text_task_name=text_model.text_task(config.task).name,
         reply_options=config.reply_options,
-        table=config.table,
+        layout_options=config.layout_options,
         input_format=config.input_format,
         text_columns=(config.text_column, config.text_b_column),
         batch_size=config.batch_size,

@@ -75,7 +75,7 @@ def _encode_question(
         *create_squad_features(
             [example],
             text_engine.tokenizer,
-            text_engine.required_answer_options.windows,
+            text_engine.required_answer_setup.windows,
             is_training=False,
         )
     ]
@@ -107,7 +107,7 @@ def _decode_answer(
         example,
         windows,
         results,
-        text_engine.required_answer_options.decoding,
+        text_engine.required_answer_setup.decoding,
         text_engine.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)

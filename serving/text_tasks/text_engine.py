@@ -22,7 +22,7 @@ from serving.engines import (
 )
 
 
-class AnswerOptions(NamedTuple):
+class AnswerSetup(NamedTuple):
     """How a span labeler answers.
 
     Attributes:
@@ -54,7 +54,7 @@ class TextEngine:
             the model reads a text in one input.
         chooses_legal_tags: whether a token classifier chooses the best legal
             sequence of tags, or each tag independently.
-        answer_options: how a span labeler answers, None for other models.
+        answer_setup: how a span labeler answers, None for other models.
     """
 
     engine: Engine
@@ -66,7 +66,7 @@ class TextEngine:
     num_texts: int | None = None
     doc_stride: int = 0
     chooses_legal_tags: bool = False
-    answer_options: AnswerOptions | None = None
+    answer_setup: AnswerSetup | None = None
 
     @property
     def accepts_pairs(self) -> bool:
@@ -77,16 +77,16 @@ class TextEngine:
         return self.num_texts != 1 and not self.doc_stride
 
     @property
-    def required_answer_options(self) -> AnswerOptions:
+    def required_answer_setup(self) -> AnswerSetup:
         """How a span labeler answers.
 
         Raises:
             TypeError: the model is no span labeler, so the text task `answer`
                 is not for it.
         """
-        if self.answer_options is None:
+        if self.answer_setup is None:
             raise TypeError("only a span labeler has options of answers")
-        return self.answer_options
+        return self.answer_setup
 
     def batch_limits(self, values_per_token: int = 1) -> BatchLimits:
         """Returns the limits of the engine's batches for this model.
@@ -128,9 +128,9 @@ def create_text_engine(
     """
     fixed = engine.inputs["input_ids"][-1]
     max_seq_length = min(filter(None, (head_settings["max_seq_length"], fixed)))
-    answer_options = None
+    answer_setup = None
     if model_class == kinds.SPAN_LABELER:
-        answer_options = _read_answer_options(head_settings, max_seq_length)
+        answer_setup = _read_answer_setup(head_settings, max_seq_length)
     return TextEngine(
         engine=engine,
         tokenizer=tokenizer,
@@ -144,15 +144,15 @@ def create_text_engine(
         doc_stride=head_settings.get("doc_stride", 0),
         # An export without this setting chooses each tag independently.
         chooses_legal_tags=bool(head_settings.get("legal_tags")),
-        answer_options=answer_options,
+        answer_setup=answer_setup,
     )
 
 
-def _read_answer_options(
+def _read_answer_setup(
     head_settings: HeadSettings, max_seq_length: int
-) -> AnswerOptions:
+) -> AnswerSetup:
     """Returns how a span labeler answers, from the settings of its head."""
-    return AnswerOptions(
+    return AnswerSetup(
         windows=read_options(
             WindowOptions, {**head_settings, "max_seq_length": max_seq_length}
         ),

@@ -9,11 +9,11 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flag_parsing
+from command_line import flag_definition, flag_parsing
 from docs import flags_index
 from options import declared_options, path_flags
 from options.metadata import Role
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from tests.support import fresh_process, script_runner
 from tests.support.paths import ROOT
 from tests.support.waiting import killed_late
@@ -81,23 +81,23 @@ def test_each_flag_of_googles_script_exists_with_its_default(script):
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_every_flag_for_a_path_is_checked(script):
     path_name = re.compile(r".*_(file|dir|checkpoint)|export_weights")
-    kinds = {each.name: each.kind for each in flags_of(script)}
-    kinds_of_paths = {
-        k: v for k, v in kinds.items() if v or path_name.fullmatch(k)
+    types = {each.name: each.path_type for each in flags_of(script)}
+    types_of_paths = {
+        k: v for k, v in types.items() if v or path_name.fullmatch(k)
     }
-    # The kind of a flag that is not defined as a path is None.
-    assert None not in kinds_of_paths.values(), kinds_of_paths
+    # The type of a flag that is not defined as a path is None.
+    assert None not in types_of_paths.values(), types_of_paths
     outputs = {
         name
-        for name, kind in kinds_of_paths.items()
-        if kind in path_flags.OUTPUT_KINDS
+        for name, path_type in types_of_paths.items()
+        if path_type in path_flags.OUTPUT_TYPES
     }
     named_as_outputs = {
         name
-        for name in kinds_of_paths
+        for name in types_of_paths
         if name.startswith(("output", "export_"))
     }
-    assert outputs == named_as_outputs < {*kinds_of_paths}
+    assert outputs == named_as_outputs < {*types_of_paths}
 
 
 @pytest.mark.parametrize(
@@ -202,14 +202,14 @@ def test_help_stops_quietly_if_its_reader_closes_the_pipe():
 
 
 LISTS = {
-    PathKind.INPUT_FILES: "~/a,b/~c, ~/d-*",
-    PathKind.OUTPUT_FILES: "~/a,~/b",
-    PathKind.RUNS: "x=~/a, ~/b",
+    PathType.INPUT_FILES: "~/a,b/~c, ~/d-*",
+    PathType.OUTPUT_FILES: "~/a,~/b",
+    PathType.RUNS: "x=~/a, ~/b",
 }
 EXPANDED = {
-    PathKind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
-    PathKind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
-    PathKind.RUNS: ["/home/me/a", "/home/me/b"],
+    PathType.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
+    PathType.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
+    PathType.RUNS: ["/home/me/a", "/home/me/b"],
 }
 
 
@@ -224,12 +224,14 @@ def parse_command(config, args, monkeypatch):
             None,
             "",
             flag_values=values,
-            module_name=flag_parsing.script_name(),
+            module_name=flag_definition.script_name(),
         )
         if flag.default is not dataclasses.MISSING:
             values[flag.name].value = flag.default
     values(["script", *args])
-    return path_flags.list_path_flags(flag_parsing.parse_flags(config).config)
+    return path_flags.list_path_flags(
+        flag_parsing.create_parsed_command(config).config
+    )
 
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
@@ -238,21 +240,23 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     config = flags_index.find_config(script)
     args = [
-        f"--{flag.name}={LISTS.get(flag.kind, '~/a, b')}"
+        f"--{flag.name}={LISTS.get(flag.path_type, '~/a, b')}"
         for flag in declared_options.options_of(config)
-        if flag.kind is not None
+        if flag.path_type is not None
     ]
     given = parse_command(config, args, monkeypatch)
     assert len(given) == len(args)
     for flag in given:
-        assert flag.paths == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag
+        assert flag.paths == EXPANDED.get(flag.path_type, ["/home/me/a, b"]), (
+            flag
+        )
 
 
 def test_only_a_tilde_at_the_beginning_becomes_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    kind = PathKind.MODEL
+    path_type = PathType.MODEL
     for path in ("hf://a/~b", "./~/a", "a/~/b", "~nobody-here/a", "a,~/b"):
-        assert path_flags.expand_home(path, kind) == path
-    assert path_flags.expand_home("~", kind) == "/home/me"
+        assert path_flags.expand_home(path, path_type) == path
+    assert path_flags.expand_home("~", path_type) == "/home/me"
     root = os.path.expanduser("~root")
-    assert path_flags.expand_home("~root/a", kind) == f"{root}/a"
+    assert path_flags.expand_home("~root/a", path_type) == f"{root}/a"

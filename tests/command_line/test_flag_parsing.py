@@ -6,7 +6,7 @@ import sys
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flag_parsing
+from command_line import flag_definition, flag_parsing
 from options import config_values
 from options.declared_options import options_of
 from tests.support.flag_groups import Config
@@ -28,10 +28,10 @@ def test_parsed_flags_list_which_ones_the_user_set(monkeypatch):
             default,
             "help",
             flag_values=values,
-            module_name=flag_parsing.script_name(),
+            module_name=flag_definition.script_name(),
         )
     values(["script", "--folder=x", "--steps=5"])
-    parsed = flag_parsing.parse_flags(Config)
+    parsed = flag_parsing.create_parsed_command(Config)
     assert parsed.config == config_values.create_config(Config, folder="x")
     assert parsed.set_by_user == {"folder", "steps"}
     assert parsed.typed_values == {"folder": "x", "steps": 5}

@@ -3,7 +3,7 @@
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flag_parsing, help_pages
+from command_line import flag_definition, help_pages
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def define(monkeypatch):
                 None,
                 "Help.",
                 flag_values=values,
-                module_name=flag_parsing.script_name(),
+                module_name=flag_definition.script_name(),
             )
 
     return define_flags

@@ -4,7 +4,7 @@ import pytest
 
 from command_line.user_errors import describe_error, is_user_error, print_error
 from options.path_flags import PathFlag
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_any_other_error_is_a_bug(error):
 
 def test_an_error_of_a_file_names_its_flag():
     error = FileNotFoundError(2, "No such file or directory", "in.txt")
-    flag = PathFlag("input_file", "in.txt", PathKind.INPUT_FILE)
+    flag = PathFlag("input_file", "in.txt", PathType.INPUT_FILE)
     assert describe_error(error, [flag]) == (
         "--input_file=in.txt: No such file or directory"
     )

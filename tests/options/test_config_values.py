@@ -47,16 +47,6 @@ def test_a_field_that_is_not_an_option_is_not_replaced():
         config_values.with_groups(config, group)
 
 
-def test_what_the_user_set_is_not_replaced_by_a_default():
-    config = config_values.create_config(Config, folder="x", steps=7)
-    completed = config_values.with_groups(
-        config,
-        dataclasses.replace(config.loop, steps=3, length=8),
-        keep={"steps"},
-    )
-    assert (completed.loop.steps, completed.loop.length) == (7, 8)
-
-
 def test_values_of_a_file_need_no_group():
     config = config_values.create_config(Config, folder="x")
     changed = config_values.with_values(config, {"name": "n", "steps": 3})

@@ -10,7 +10,7 @@ from options.config import Config
 from options.declared_options import options_of
 from options.fields import group, like
 from options.metadata import Role
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class Training:
     )
     rate: float = fields.training_option(0.5, "Learning rate.", at_least=0)
     folder: str = fields.neutral_option(
-        ..., "Folder.", kind=PathKind.OUTPUT_FILE
+        ..., "Folder.", path_type=PathType.OUTPUT_FILE
     )
     patience: int = 3
 
@@ -96,9 +96,9 @@ def test_a_flag_without_a_default_must_be_set():
     assert flag_of("folder").default is dataclasses.MISSING
 
 
-def test_the_flag_of_a_path_has_a_kind():
-    assert flag_of("folder").kind is PathKind.OUTPUT_FILE
-    assert flag_of("name").kind is None
+def test_the_flag_of_a_path_has_a_type():
+    assert flag_of("folder").path_type is PathType.OUTPUT_FILE
+    assert flag_of("name").path_type is None
 
 
 def test_the_choices_of_a_flag_may_be_its_type():

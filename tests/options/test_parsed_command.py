@@ -1,7 +1,10 @@
 """Who decides the flags of a command."""
 
+import dataclasses
+
 import pytest
 
+from data.classification.user_tables.column_options import ColumnOptions
 from options import config_values
 from options.parsed_command import ParsedCommand
 from tests.support.flag_groups import Config
@@ -11,6 +14,11 @@ from training.config.classifier_config import ClassifierConfig
 def parse(**values):
     """Returns the command of a user who sets these flags."""
     return ParsedCommand(config_values.create_config(Config, **values), values)
+
+
+def decide_loop(parsed, **values):
+    """Returns the command with other values in its group `loop`."""
+    return parsed.decide(dataclasses.replace(parsed.config.loop, **values))
 
 
 def test_a_file_decides_flags_that_are_open():
@@ -40,7 +48,7 @@ def test_a_flag_is_open_until_it_is_decided():
     parsed = parse(folder="x", length=9)
     assert parsed.is_open("steps")
     assert not parsed.is_open("length")
-    decided = parsed.decide({"steps": 3})
+    decided = decide_loop(parsed, steps=3)
     assert decided.config.loop.steps == 3
     assert not decided.is_open("steps")
 
@@ -50,33 +58,33 @@ def test_no_file_may_decide_a_flag_without_a_role():
         parse(folder="x").is_open("name")
 
 
-def test_a_flag_may_be_decided_by_its_default():
-    parsed = parse(folder="x")
-    decided = parsed.decide({"steps": parsed.config.loop.steps})
-    assert decided.config == parsed.config
+def test_code_decides_only_the_flags_that_it_changes():
+    decided = decide_loop(parse(folder="x"), steps=3)
     assert decided.decided == {"steps"}
+    assert decided.is_open("length")
+
+
+def test_code_may_change_a_flag_that_the_user_set():
+    """A path on the hub becomes the folder with its copy."""
+    decided = decide_loop(parse(folder="hf://x"), folder="x")
+    assert decided.config.loop.folder == "x"
 
 
 def test_a_decided_flag_has_the_same_value_in_all_groups():
     parsed = parse(folder="x")
-    config = parsed.decide({"length": 512}).config
+    config = decide_loop(parsed, length=512).config
     assert config.loop.length == config.windows.length == 512
 
 
-def test_only_a_flag_can_be_decided():
-    with pytest.raises(TypeError, match="step"):
-        parse(folder="x").decide({"step": 3})
+def test_only_a_group_of_the_config_can_be_decided():
+    with pytest.raises(TypeError, match="ColumnOptions"):
+        parse(folder="x").decide(ColumnOptions())
 
 
 @pytest.mark.parametrize("value", ["3", 2.5, 0])
 def test_only_a_valid_value_can_be_decided(value):
     with pytest.raises(ValueError, match=rf"--steps.*{value}"):
-        parse(folder="x").decide({"steps": value})
-
-
-def test_a_flag_may_be_decided_to_have_no_value():
-    decided = parse(folder="x", name="a").decide({"name": None})
-    assert decided.config.name is None
+        decide_loop(parse(folder="x"), steps=value)
 
 
 @pytest.mark.parametrize(

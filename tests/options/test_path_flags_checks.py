@@ -6,20 +6,20 @@ import pytest
 
 from options import path_flags
 from options.path_flags import PathFlag
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 KINDS = {
-    "input_file": PathKind.INPUT_FILES,
-    "output_file": PathKind.OUTPUT_FILE,
-    "output_files": PathKind.OUTPUT_FILES,
-    "vocab_file": PathKind.MODEL,
-    "train_file": PathKind.INPUT_FILE,
-    "data_dir": PathKind.DATA_FOLDER,
-    "runs": PathKind.RUNS,
-    "init_checkpoint": PathKind.MODEL,
-    "output_dir": PathKind.RUN_FOLDER,
-    "export_weights": PathKind.NEW_FOLDER,
-    "export_dir": PathKind.NEW_FOLDER,
+    "input_file": PathType.INPUT_FILES,
+    "output_file": PathType.OUTPUT_FILE,
+    "output_files": PathType.OUTPUT_FILES,
+    "vocab_file": PathType.MODEL,
+    "train_file": PathType.INPUT_FILE,
+    "data_dir": PathType.DATA_FOLDER,
+    "runs": PathType.RUNS,
+    "init_checkpoint": PathType.MODEL,
+    "output_dir": PathType.RUN_FOLDER,
+    "export_weights": PathType.NEW_FOLDER,
+    "export_dir": PathType.NEW_FOLDER,
 }
 FILES = """
     corpus.txt vocab.txt data/train.tsv

@@ -222,7 +222,7 @@ def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):
 def test_without_a_checkpoint_a_run_starts_from_random_weights(runs):
     folder, done = runs["scratch"].folder, runs["scratch"].done
     assert "starting from random weights" in done.stderr
-    assert folder_reading.read_preset(folder).network["left_to_right"]
+    assert folder_reading.read_preset(folder).network_arguments["left_to_right"]
 
 
 def test_evaluation_while_training_keeps_the_best(runs):

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from data.text.tokenization import FullTokenizer
-from serving.export_options import ExportFlags, ExportOptions
+from serving.export_options import ExportFormatOptions, ExportOptions
 from tests.support.paths import ROOT
 
 VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
@@ -23,15 +23,15 @@ def test_texts_become_inputs_of_the_maximum_length():
 
 
 def test_an_export_is_a_saved_model_by_default():
-    assert ExportFlags().export_formats == ("saved_model",)
+    assert ExportFormatOptions().export_formats == ("saved_model",)
 
 
 def test_a_quantized_export_is_litert_by_default():
-    assert ExportFlags(quantize="int8").export_formats == ("litert",)
+    assert ExportFormatOptions(quantize="int8").export_formats == ("litert",)
 
 
 def test_a_format_that_is_named_twice_is_written_once():
-    flags = ExportFlags(export_format="litert, saved_model,litert")
+    flags = ExportFormatOptions(export_format="litert, saved_model,litert")
     assert flags.export_formats == ("litert", "saved_model")
 
 
@@ -53,8 +53,8 @@ def test_a_format_that_is_named_twice_is_written_once():
 )
 def test_flags_of_an_export_that_contradict_each_other(values, message):
     with pytest.raises(ValueError, match=message):
-        ExportFlags(**values).check()
+        ExportFormatOptions(**values).check()
 
 
 def test_an_export_without_flags_is_checked_silently():
-    ExportFlags().check()
+    ExportFormatOptions().check()

@@ -181,7 +181,7 @@ def test_a_copy_with_more_tokens_keeps_the_network(left_to_right_run, tmp_path):
         extended_vocab_file=extended,
     )
     preset = folder_reading.read_preset(tmp_path / "tf1")
-    assert preset.network["left_to_right"]
+    assert preset.network_arguments["left_to_right"]
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")
     assert config.vocab_size == len(tokens)

@@ -84,7 +84,9 @@ def _check_for_transformers(
     checkpoint: str, preset: Preset, model_class: kinds.ModelClass
 ) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
-    network = {name for name, is_on in preset.network.items() if is_on}
+    network = {
+        name for name, is_on in preset.network_arguments.items() if is_on
+    }
     if model_class == kinds.ENCODER:
         # The LSTM is dropped, because only models with a task's head contain
         # it.

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, get_args
 from model_folders import kinds
 from options.config import Config
 from options.fields import option
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
 # {value of --model: name of the model's class in this project}.
@@ -32,10 +32,12 @@ class ConvertCheckpointConfig(Config):
         "Path of the checkpoint to convert: the prefix of a TF1 checkpoint, or "
         "a Hugging Face folder, .safetensors file or pytorch_model.bin, or "
         "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
-        kind=PathKind.MODEL,
+        path_type=PathType.MODEL,
     )
     output_dir: str = option(
-        ..., "Folder to write. Created if missing.", kind=PathKind.NEW_FOLDER
+        ...,
+        "Folder to write. Created if missing.",
+        path_type=PathType.NEW_FOLDER,
     )
     output_format: CheckpointFormat | None = option(
         None,
@@ -48,20 +50,20 @@ class ConvertCheckpointConfig(Config):
     bert_config_file: str | None = option(
         None,
         "The model's configuration file, by default in --init_checkpoint.",
-        kind=PathKind.MODEL,
+        path_type=PathType.MODEL,
     )
     vocab_file: str | None = option(
         None,
         "The model's vocabulary. By default vocab.txt or tokenizer.json "
         "beside the checkpoint.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     extended_vocab_file: str | None = option(
         None,
         "Vocabulary that tools.create_vocabulary --extend wrote. The model "
         "gets an embedding for each new word: the mean of the embeddings of "
         "the WordPieces into which the old vocabulary splits the word.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     do_lower_case: bool | None = option(
         None,

@@ -1,13 +1,12 @@
 """The flags of tools/export.py."""
 
 import dataclasses
-from typing import Self
 
 from model_folders import kinds
 from options.config import Config
 from options.fields import group, like, option
-from options.path_kinds import PathKind
-from serving.export_options import ExportFlags
+from options.path_types import PathType
+from serving.export_options import ExportFormatOptions
 
 # {value of --task: model class to export for it}.
 CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
@@ -20,12 +19,14 @@ CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
 class ExportConfig(Config):
     """The model, and the export to write."""
 
-    export: ExportFlags = group(ExportFlags, export_dir=like(default=...))
+    export: ExportFormatOptions = group(
+        ExportFormatOptions, export_dir=like(default=...)
+    )
     model: str = option(
         ...,
         "Folder of a model's weights, such as the --output_dir of a run, or "
         "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
-        kind=PathKind.MODEL,
+        path_type=PathType.MODEL,
     )
     task: str | None = option(
         None,
@@ -41,7 +42,6 @@ class ExportConfig(Config):
         at_least=3,
     )
 
-    def complete(self, set_by_user: frozenset[str]) -> Self:
-        """Checks the flags of the export, and returns all flags."""
+    def check_early(self) -> None:
+        """Checks the flags of the export."""
         self.export.check()
-        return self

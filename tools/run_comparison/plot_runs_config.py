@@ -6,7 +6,7 @@ from typing import Literal
 
 from options.config import Config
 from options.fields import option
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 KEY_OF_AXIS: Mapping[str, Literal["step", "examples", "hours"]] = {
@@ -24,12 +24,12 @@ class PlotRunsConfig(Config):
         ...,
         "Folders of the runs to draw, comma-separated. NAME=FOLDER sets the "
         "name of a run in the image.",
-        kind=PathKind.RUNS,
+        path_type=PathType.RUNS,
     )
     output: str = option(
         ...,
         "Image to write, FILE.png or FILE.svg. Needs matplotlib.",
-        kind=PathKind.OUTPUT_FILE,
+        path_type=PathType.OUTPUT_FILE,
     )
     axis: str = option(
         "steps", "Quantity on the x axis.", choices=list(KEY_OF_AXIS)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from options.config import Config
 from options.fields import option
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class ResultsTableConfig(Config):
         ...,
         "Folders that contain runs, comma-separated. NAME=FOLDER sets the name "
         "of a folder in the table.",
-        kind=PathKind.RUNS,
+        path_type=PathType.RUNS,
     )
     metrics: Sequence[str] | None = option(
         None,
@@ -24,5 +24,7 @@ class ResultsTableConfig(Config):
         "results except losses, steps and the results for each label.",
     )
     output: str | None = option(
-        None, "Markdown file to write the table to.", kind=PathKind.OUTPUT_FILE
+        None,
+        "Markdown file to write the table to.",
+        path_type=PathType.OUTPUT_FILE,
     )

@@ -4,7 +4,7 @@ import dataclasses
 
 from options.config import Config
 from options.fields import option
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -15,10 +15,10 @@ class VocabularyConfig(Config):
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "
         "may be packed with gzip, bzip2, xz or zstd.",
-        kind=PathKind.INPUT_FILES,
+        path_type=PathType.INPUT_FILES,
     )
     output_file: str = option(
-        ..., "Vocabulary file to write.", kind=PathKind.OUTPUT_FILE
+        ..., "Vocabulary file to write.", path_type=PathType.OUTPUT_FILE
     )
     vocab_size: int = option(
         30522,
@@ -40,7 +40,7 @@ class VocabularyConfig(Config):
         None,
         "Vocabulary to which the tool adds words. The WordPieces that it "
         "already contains keep their ids.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     num_new_words: int | None = option(
         None,

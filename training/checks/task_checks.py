@@ -96,7 +96,7 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
     """Checks the network, the tokenizer and the head of the weights."""
     config = task.config
     trains = config.training.do_train
-    settings: dict[str, object] = {**config.network}
+    settings: dict[str, object] = {**config.network_arguments}
     if not trains and "output_mode" in task.settings:
         settings["output_mode"] = task.settings["output_mode"]
     settings_check.check_trained_settings(

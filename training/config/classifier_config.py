@@ -14,7 +14,7 @@ from data.classification.user_tables.table_tasks import (
 from model_folders import kinds
 from options import fields
 from options.fields import group
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.fine_tuning_config import DataFileConfig
 from training.config.model_flags import required_value
 
@@ -69,7 +69,7 @@ class ClassifierFlags:
         "FILE.py:CLASS, a class that reads the sets of --data_dir as a "
         "DataProcessor of Google's code does. Replaces --task_name. The code "
         "in the file runs, so only name a file that you trust.",
-        kind=PathKind.CODE,
+        path_type=PathType.CODE,
     )
     class_weights: Literal["balanced"] | None = fields.training_option(
         None,
@@ -83,7 +83,7 @@ class ClassifierFlags:
 class ClassifierConfig(DataFileConfig):
     """Flags of run_classifier.py: Google's, and those of this project."""
 
-    table: ColumnOptions = group(ColumnOptions)
+    columns: ColumnOptions = group(ColumnOptions)
     classifier: ClassifierFlags = group(ClassifierFlags)
     task_name: str | None = fields.head_option(
         None,
@@ -96,30 +96,28 @@ class ClassifierConfig(DataFileConfig):
         ),
     )
 
-    def complete(self, set_by_user: frozenset[str]) -> Self:
-        """Returns the flags, completed for --data_file or --processor.
+    @property
+    def data_file_implies_report(self) -> bool:
+        """Whether the common job of --data_file writes a report."""
+        return not self.is_embedding
 
-        Raises:
-            ValueError: two flags name the processor of the task, or flags
-                contradict each other.
-        """
-        completed = super().complete(set_by_user)
-        if not self.classifier.processor:
-            return completed
-        if self.data_file or self.task_name not in (None, "csv"):
+    def with_implied_flags(self) -> Self:
+        """Returns a copy with what --data_file and --processor imply."""
+        implied = super().with_implied_flags()
+        if not (self.data_file or self.classifier.processor):
+            return implied
+        # The class of --processor is predicted and exported like a user's own
+        # tables.
+        return dataclasses.replace(implied, task_name=self.task_name or "csv")
+
+    def check_early(self) -> None:
+        """Also checks that only one flag names the task."""
+        super().check_early()
+        has_task = self.data_file or self.task_name not in (None, "csv")
+        if self.classifier.processor and has_task:
             raise ValueError(
                 "set either --processor, or --task_name, or --data_file"
             )
-        # The class of --processor is predicted and exported like a user's own
-        # tables.
-        return dataclasses.replace(completed, task_name="csv")
-
-    def with_data_file_defaults(self, set_by_user: frozenset[str]) -> Self:
-        """Returns the flags with their defaults with --data_file."""
-        config = super().with_data_file_defaults(set_by_user)
-        if self.is_embedding and "report" not in set_by_user:
-            config = dataclasses.replace(config, report=False)
-        return dataclasses.replace(config, task_name=self.task_name or "csv")
 
     @property
     def selected_task_name(self) -> str | None:
@@ -164,11 +162,7 @@ class ClassifierConfig(DataFileConfig):
         return "--data_file (or --task_name and --data_dir)"
 
     def check(self, set_by_user: frozenset[str]) -> None:
-        """Checks that the flags do not contradict each other.
-
-        Raises:
-            ValueError: flags contradict each other.
-        """
+        """Also checks the flags of embeddings and of GLUE's site."""
         super().check(set_by_user)
         if self.is_embedding and (self.fine_tuning.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")

@@ -6,10 +6,10 @@ from typing import Self, TypeVar
 
 from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
-from model_folders.reading.preset import NetworkOptions
+from model_folders.reading.preset import NetworkArguments
 from options import config_values, fields
 from options.fields import group, like
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.model_flags import required_value
 from training.config.training_config import NumSteps, TrainingConfig
 from training.config.training_flags import TrainingFlags
@@ -22,7 +22,7 @@ class FineTuningFlags:
     data_dir: str | None = fields.training_option(
         None,
         "Folder of the task's data files. Not needed if you only export.",
-        kind=PathKind.DATA_FOLDER,
+        path_type=PathType.DATA_FOLDER,
     )
     max_seq_length: int = fields.head_option(
         128,
@@ -115,21 +115,12 @@ class FineTuningConfig(TrainingConfig):
         """The file that the script splits itself, None without one."""
         return None
 
-    @property
-    def can_split_file(self) -> bool:
-        """Whether the script has --data_file, a file that it splits itself."""
-        return False
-
     def files_of(self, set_name: SetName) -> Sequence[str]:
         """Returns the files of a set that flags name, but --data_dir."""
         return [self.data_file] if self.data_file else []
 
     def check(self, set_by_user: frozenset[str]) -> None:
-        """Checks that the flags do not contradict each other.
-
-        Raises:
-            ValueError: flags contradict each other.
-        """
+        """Also checks --metric_for_best."""
         super().check(set_by_user)
         chooses_best = self.fine_tuning.metric_for_best is not None
         if chooses_best and self.training.do_train and not self.keeps_best:
@@ -171,9 +162,9 @@ class FineTuningConfig(TrainingConfig):
         return [set_name for set_name in is_read if is_read[set_name]]
 
     @property
-    def network(self) -> NetworkOptions:
-        """{flag: value} of the flags in `NETWORK_OPTIONS`."""
-        return super().network | {"bilstm": self.fine_tuning.bilstm}
+    def network_arguments(self) -> NetworkArguments:
+        """{flag: value} of the flags in `NETWORK_ARGUMENTS`."""
+        return super().network_arguments | {"bilstm": self.fine_tuning.bilstm}
 
     @property
     def eval_batch_size(self) -> int:
@@ -219,11 +210,6 @@ class DataFileConfig(FineTuningConfig):
         return self.data_file_options.data_file
 
     @property
-    def can_split_file(self) -> bool:
-        """Whether the script has --data_file, a file that it splits itself."""
-        return True
-
-    @property
     def required_data_source(self) -> str:
         """Value of --data_file or --data_dir. One of them must be set."""
         return required_value(self.data_file or self.fine_tuning.data_dir)
@@ -238,27 +224,18 @@ class DataFileConfig(FineTuningConfig):
         """Flags that name the data which the command reads."""
         return () if self.data_file else super().required_data_flags
 
-    def complete(self, set_by_user: frozenset[str]) -> Self:
-        """Returns the flags, completed for the common job of --data_file.
+    @property
+    def data_file_implies_report(self) -> bool:
+        """Whether the common job of --data_file writes a report."""
+        return True
 
-        Raises:
-            ValueError: --data_dir is set too, or flags of the export contradict
-                each other.
+    def with_implied_flags(self) -> Self:
+        """Returns a copy with the flags of the common job of --data_file.
+
+        This job trains, evaluates each epoch, and exports the best step.
         """
         if not self.data_file:
-            return super().complete(set_by_user)
-        if self.fine_tuning.data_dir:
-            raise ValueError("set either --data_file or --data_dir, not both")
-        completed = self.with_data_file_defaults(set_by_user)
-        completed.export.check()
-        return completed
-
-    def with_data_file_defaults(self, set_by_user: frozenset[str]) -> Self:
-        """Returns the flags with their defaults with --data_file.
-
-        Args:
-            set_by_user: names of the flags that the user set. They stay.
-        """
+            return self
         training = dataclasses.replace(
             self.training,
             do_train=True,
@@ -272,19 +249,19 @@ class DataFileConfig(FineTuningConfig):
         export = dataclasses.replace(
             self.export, export_dir=self.default_export_dir
         )
-        config = config_values.with_groups(
-            self, training, fine_tuning, export, keep=set_by_user
+        implied = config_values.with_groups(self, training, fine_tuning, export)
+        return dataclasses.replace(
+            implied, report=self.data_file_implies_report
         )
-        if "report" in set_by_user:
-            return config
-        return dataclasses.replace(config, report=True)
+
+    def check_early(self) -> None:
+        """Also checks that --data_file and --data_dir are not both set."""
+        if self.data_file and self.fine_tuning.data_dir:
+            raise ValueError("set either --data_file or --data_dir, not both")
+        super().check_early()
 
     def check(self, set_by_user: frozenset[str]) -> None:
-        """Checks that the flags do not contradict each other.
-
-        Raises:
-            ValueError: flags contradict each other.
-        """
+        """Also checks --report and --do_predict."""
         super().check(set_by_user)
         if self.report and not self.training.do_eval:
             raise ValueError("--report needs --do_eval")

@@ -8,7 +8,7 @@ import dataclasses
 from typing import TypeVar
 
 from options import fields
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 ValueT = TypeVar("ValueT")
 
@@ -33,13 +33,13 @@ class ModelFlags:
         None,
         "JSON file of the model's architecture, from Google or Hugging Face "
         "(config.json). The default is the file in the folder of the weights.",
-        kind=PathKind.MODEL,
+        path_type=PathType.MODEL,
     )
     vocab_file: str | None = fields.identity_option(
         None,
         "Vocabulary that the model was trained with. The default is the file "
         "in the folder of the weights.",
-        kind=PathKind.MODEL,
+        path_type=PathType.MODEL,
     )
     do_lower_case: bool = fields.identity_option(
         True,
@@ -55,7 +55,7 @@ class ModelFlags:
         "or hf://OWNER/NAME[@REVISION] to download a model of the Hugging Face "
         "hub. Its folder also states the configuration, the vocabulary and the "
         "casing.",
-        kind=PathKind.MODEL,
+        path_type=PathType.MODEL,
     )
 
     @property

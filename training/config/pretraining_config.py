@@ -5,7 +5,7 @@ import dataclasses
 from data.pretraining.pretraining_options import MaskingOptions
 from options import fields
 from options.fields import group, like
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.model_flags import ModelFlags
 from training.config.training_config import TrainingConfig
 
@@ -17,7 +17,7 @@ class PretrainingFlags:
     input_file: str = fields.training_option(
         ...,
         "TFRecord files: comma-separated paths or globs.",
-        kind=PathKind.INPUT_FILES,
+        path_type=PathType.INPUT_FILES,
     )
     max_seq_length: int = fields.head_option(
         128,
@@ -47,7 +47,7 @@ class PretrainingFlags:
         "TFRecord files held out from training, to evaluate every --eval_steps "
         "steps and with --do_eval. By default, --do_eval uses --input_file, as "
         "in Google's code.",
-        kind=PathKind.INPUT_FILES,
+        path_type=PathType.INPUT_FILES,
     )
     eval_steps: int = fields.training_option(
         1000, "Steps between evaluations on --eval_input_file.", at_least=1

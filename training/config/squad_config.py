@@ -9,7 +9,7 @@ from data.tables.table_layout import LayoutOptions
 from model_folders import kinds
 from options import fields
 from options.fields import group, like
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.fine_tuning_config import (
     FineTuningConfig,
     FineTuningFlags,
@@ -36,18 +36,18 @@ class SquadConfig(FineTuningConfig):
             help="Number of windows in a batch of prediction and evaluation."
         ),
     )
-    table: LayoutOptions = group(LayoutOptions)
+    layout_options: LayoutOptions = group(LayoutOptions)
     windows: WindowOptions = group(WindowOptions)
     decoding: DecodingOptions = group(DecodingOptions, shared=("trim_padding",))
     train_file: str | None = fields.training_option(
         None,
         "Questions to train on, a file in SQuAD's JSON format.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     predict_file: str | None = fields.decoding_option(
         None,
         "Questions to answer, a file in SQuAD's JSON format.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     report: bool = fields.neutral_option(
         False,
@@ -84,11 +84,7 @@ class SquadConfig(FineTuningConfig):
         return [file] if file else []
 
     def check(self, set_by_user: frozenset[str]) -> None:
-        """Checks that the flags do not contradict each other.
-
-        Raises:
-            ValueError: flags contradict each other.
-        """
+        """Also checks --report."""
         super().check(set_by_user)
         if self.report and not self.fine_tuning.do_predict:
             raise ValueError("--report needs --do_predict")

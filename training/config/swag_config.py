@@ -18,6 +18,6 @@ class SwagConfig(FineTuningConfig):
         OptimizerFlags, learning_rate=like(default=2e-5)
     )
 
-    table: LayoutOptions = group(LayoutOptions)
+    layout_options: LayoutOptions = group(LayoutOptions)
 
     model_class = kinds.MULTIPLE_CHOICE

@@ -6,15 +6,15 @@ This module imports no TensorFlow.
 
 import dataclasses
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Self, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
-from model_folders.reading.preset import NetworkOptions
+from model_folders.reading.preset import NetworkArguments
 from options import config_values
 from options.declared_options import options_of
 from options.fields import group
 from options.metadata import Role
-from options.path_kinds import STATE_FOLDER
-from serving.exporting import ExportFlags
+from options.path_types import STATE_FOLDER
+from serving.exporting import ExportFormatOptions
 from training.config.model_config import ModelConfig
 from training.config.training_flags import (
     DistillationFlags,
@@ -37,12 +37,12 @@ class TrainingConfig(ModelConfig):
     A property is a fact that follows from flags of several groups. A command
     calls the methods in this order:
 
-    1. `complete` decides flags by other flags, before any file is read.
+    1. `with_implied_flags` and `check_early`, before any file is read.
     2. `describe_missing` and `check`, after the folder of the weights has
        decided flags too.
     """
 
-    export: ExportFlags = group(ExportFlags)
+    export: ExportFormatOptions = group(ExportFormatOptions)
     optimizer: OptimizerFlags = group(OptimizerFlags)
     training: TrainingFlags = group(TrainingFlags)
     distillation: DistillationFlags = group(DistillationFlags)
@@ -70,17 +70,9 @@ class TrainingConfig(ModelConfig):
         """Input length in WordPieces, None if no flag states it."""
         return None
 
-    def complete(self, set_by_user: frozenset[str]) -> Self:
-        """Checks the flags of the export, and returns all flags.
-
-        A subclass decides the flags that the user left open and that other
-        flags imply.
-
-        Raises:
-            ValueError: flags contradict each other.
-        """
+    def check_early(self) -> None:
+        """Checks the flags of the export."""
         self.export.check()
-        return self
 
     def check(self, set_by_user: frozenset[str]) -> None:
         """Checks that flags do not contradict each other.
@@ -96,7 +88,7 @@ class TrainingConfig(ModelConfig):
         if not any(values[action] for action in self.actions):
             names = " or ".join(f"--{action}" for action in self.actions)
             raise ValueError(f"nothing to do: set {names}")
-        has_lstm = self.export.export_dir and self.network["bilstm"]
+        has_lstm = self.export.export_dir and self.network_arguments["bilstm"]
         if has_lstm and "litert" in self.export.export_formats:
             raise ValueError(
                 f"--export_format={self.export.export_format}: LiteRT cannot "
@@ -120,7 +112,7 @@ class TrainingConfig(ModelConfig):
         return {
             flag.name: values[flag.name]
             for flag in options_of(self, *roles)
-            if flag.kind is None
+            if flag.path_type is None
         }
 
     @property
@@ -148,8 +140,8 @@ class TrainingConfig(ModelConfig):
         return Path(self.training.output_dir) / STATE_FOLDER
 
     @property
-    def network(self) -> NetworkOptions:
-        """{flag: value} of the flags in `NETWORK_OPTIONS`.
+    def network_arguments(self) -> NetworkArguments:
+        """{flag: value} of the flags in `NETWORK_ARGUMENTS`.
 
         These flags are also arguments of the model's constructor.
         """

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 from options import fields
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 OptimizerName: TypeAlias = Literal["adamw", "lamb"]
 ScheduleName: TypeAlias = Literal["original", "continuous"]
@@ -21,7 +21,7 @@ class TrainingFlags:
     output_dir: str = fields.neutral_option(
         ...,
         "Folder for checkpoints, records and results.",
-        kind=PathKind.RUN_FOLDER,
+        path_type=PathType.RUN_FOLDER,
     )
     do_train: bool = fields.neutral_option(False, "Train on the train set.")
     do_eval: bool = fields.neutral_option(False, "Evaluate on the dev set.")
@@ -100,7 +100,7 @@ class TrainingFlags:
         None,
         "Write the weights without the optimizer's slots (a third of the size) "
         "to a folder laid out like Google's releases.",
-        kind=PathKind.NEW_FOLDER,
+        path_type=PathType.NEW_FOLDER,
     )
 
 
@@ -151,7 +151,7 @@ class DistillationFlags:
         None,
         "Folder of a larger model of the same task to learn from, such as a "
         "folder that --export_weights wrote.",
-        kind=PathKind.MODEL,
+        path_type=PathType.MODEL,
     )
     distill_temperature: float = fields.training_option(
         2.0,

@@ -19,7 +19,7 @@ import enum
 from absl import logging
 
 from model_folders.reading.preset import Preset
-from training.config.fine_tuning_config import FineTuningConfig
+from training.config.fine_tuning_config import DataFileConfig, FineTuningConfig
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 from training.dev_set.set_fingerprints import (
     DEV_SET,
@@ -76,7 +76,7 @@ def compare_dev_set(
     Logs what the user must know to judge the scores.
 
     Args:
-        config: says whether --data_file is split, and whether to train.
+        config: says whether the script has --data_file, and whether to train.
         preset: see `StartingPoint`.
         dev_set_rule: rule of the command, None without --data_file.
         set_fingerprints: the sets of the command, for model.json.
@@ -87,7 +87,8 @@ def compare_dev_set(
             train.csv.
     """
     dev_fingerprint = set_fingerprints.get(DEV_SET)
-    if not config.can_split_file or preset is None or dev_fingerprint is None:
+    can_split_file = isinstance(config, DataFileConfig)
+    if not can_split_file or preset is None or dev_fingerprint is None:
         return DevSetCase.EXPECTED
     case = _decide_case(
         preset,

@@ -3,7 +3,7 @@
 import dataclasses
 
 from options.fields import group, like, option
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.model_config import ModelConfig
 from training.config.model_flags import ModelFlags
 
@@ -16,10 +16,10 @@ class ExtractFeaturesConfig(ModelConfig):
     input_file: str = option(
         ...,
         "UTF-8 text file to read, one text per line.",
-        kind=PathKind.INPUT_FILE,
+        path_type=PathType.INPUT_FILE,
     )
     output_file: str = option(
-        ..., "File to write the vectors to.", kind=PathKind.OUTPUT_FILE
+        ..., "File to write the vectors to.", path_type=PathType.OUTPUT_FILE
     )
     layers: str = option(
         "-1,-2,-3,-4",

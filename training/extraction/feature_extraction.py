@@ -119,7 +119,7 @@ def load_predictor(
         model = modeling.BertModel(
             bert_config,
             use_one_hot_embeddings=config.use_one_hot_embeddings,
-            left_to_right=preset.network["left_to_right"],
+            left_to_right=preset.network_arguments["left_to_right"],
         )
         model.build()
     modeling.load_checkpoint(model, preset)

@@ -47,7 +47,7 @@ def plan_fine_tuning(
         num_steps = task.config.num_steps(task.epoch_length(train_set))
     return RunPlan(
         create_model=functools.partial(
-            task.create_model, **task.config.network
+            task.create_model, **task.config.network_arguments
         ),
         loss=task.loss,
         num_steps=num_steps,

@@ -3,7 +3,8 @@
 The first of these that knows a flag decides its value:
 
     1. the user, on the command line
-    2. --data_file or --processor, which imply other flags (`Config.complete`)
+    2. --data_file or --processor, which imply other flags
+       (`Config.with_implied_flags`)
     3. the header of --data_file (`decide_columns` in
        training/tasks/classifier_setup.py), or the records of pretraining
        (`decide_by_records` in pretraining_decisions.py)

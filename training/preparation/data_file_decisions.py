@@ -58,27 +58,29 @@ def decide_length_and_epochs(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    if not (start.config.data_file and start.config.training.do_train):
-        return start
     config = start.config
+    data_file = config.data_file
+    if not (data_file and config.training.do_train):
+        return start
     parsed = start.parsed
-    decided: dict[str, float] = {}
+    stated: dict[str, float] = {}
     if parsed.is_open("num_train_epochs"):
-        decided["num_train_epochs"] = _choose_epochs(
+        stated["num_train_epochs"] = _choose_epochs(
             len(file_sets.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
     if parsed.is_open("max_seq_length"):
-        decided["max_seq_length"] = _choose_length(
+        stated["max_seq_length"] = _choose_length(
             file_sets,
             start.required_tokenizer,
             start.bert_config.max_position_embeddings,
         )
-    if decided:
-        flags = [f"--{name}={value:g}" for name, value in decided.items()]
+    if stated:
+        flags = [f"--{name}={value:g}" for name, value in stated.items()]
         logging.info("Set to suit most examples: %s", " ".join(flags))
-    return dataclasses.replace(start, parsed=parsed.decide(decided))
+    parsed = parsed.decide_open(stated, source=data_file)
+    return dataclasses.replace(start, parsed=parsed)
 
 
 def _choose_epochs(

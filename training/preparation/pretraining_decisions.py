@@ -5,6 +5,7 @@ This module imports no TensorFlow.
 
 from data.io.text_files import expand_patterns
 from data.pretraining.record_inspection import read_masking_and_lengths
+from options.config_values import option_values_of
 from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
 
@@ -21,24 +22,23 @@ def decide_by_records(
         OSError: a file is missing or cannot be read.
     """
     options = parsed.config.pretraining
-    values: dict[str, int] = {
-        name: getattr(options, name)
-        for name in ("max_seq_length", "max_predictions_per_seq")
-        if name in parsed.set_by_user
-    }
-    for flag in ("input_file", "eval_input_file"):
-        if not (pattern := getattr(options, flag)):
+    for flag, pattern in (
+        ("input_file", options.input_file),
+        ("eval_input_file", options.eval_input_file),
+    ):
+        if not pattern:
             continue
         files = expand_patterns(pattern, flag)
         is_masked, lengths = read_masking_and_lengths(files)
+        parsed = parsed.decide_open(lengths, source=files[0])
+        values = option_values_of(parsed.config)
         for name, length in lengths.items():
-            value = values.setdefault(name, length)
             # Training masks records without masks, by as many WordPieces as
             # --max_predictions_per_seq says.
             is_fixed = is_masked or name == "max_seq_length"
-            if value != length and is_fixed:
+            if values[name] != length and is_fixed:
                 raise ValueError(
-                    f"--{name}={value}, but the records of --{flag} "
+                    f"--{name}={values[name]}, but the records of --{flag} "
                     f"({files[0]}) have {length}; set --{name}={length}"
                 )
-    return parsed.decide(values)
+    return parsed

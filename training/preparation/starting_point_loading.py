@@ -5,6 +5,7 @@ and passed on as a `StartingPoint`, with the flags that the folder decides. This
 module imports no TensorFlow.
 """
 
+import dataclasses
 import os
 
 from model_folders import model_json
@@ -36,7 +37,7 @@ def load_starting_point(
             flags contradict each other, the folder, the run or a file.
         OSError: a file is missing, or cannot be read or downloaded.
     """
-    parsed = parsed.decide(_download_models(parsed.config))
+    parsed = _download_models(parsed)
     preset = read_initial_preset(parsed.config)
     parsed = complete_and_check_flags(parsed, preset)
     config = parsed.config
@@ -56,17 +57,19 @@ def load_starting_point(
     )
 
 
-def _download_models(config: TrainingConfig) -> dict[str, object]:
-    """Downloads the models of the hub. Returns {flag: local folder}."""
-    path_of_flag = {
-        "init_checkpoint": config.model.init_checkpoint,
-        "teacher": config.distillation.teacher,
-    }
-    return {
-        flag: hub.to_local_folder(path)
-        for flag, path in path_of_flag.items()
-        if path
-    }
+def _download_models(
+    parsed: ParsedCommand[TrainingConfigT],
+) -> ParsedCommand[TrainingConfigT]:
+    """Downloads the models of the hub, and returns their local folders."""
+    model = parsed.config.model
+    if model.init_checkpoint:
+        folder = hub.to_local_folder(model.init_checkpoint)
+        model = dataclasses.replace(model, init_checkpoint=folder)
+    distillation = parsed.config.distillation
+    if distillation.teacher:
+        folder = hub.to_local_folder(distillation.teacher)
+        distillation = dataclasses.replace(distillation, teacher=folder)
+    return parsed.decide(model, distillation)
 
 
 def read_initial_preset(config: TrainingConfig) -> Preset | None:
@@ -135,7 +138,7 @@ def _collect_stated_flags(
     """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**preset.stated_flags}
     if not parsed.config.training.do_train:
-        stated |= {**preset.head_settings, **preset.network}
+        stated |= {**preset.head_settings, **preset.network_arguments}
         stated["trim_padding"] = preset.trim_padding
         stated["labels"] = preset.labels
     if rule := dev_set_rule_of(preset):

@@ -78,7 +78,7 @@ def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
             start.preset,
             start.bert_config,
             start.tokenizer,
-            settings=start.config.network,
+            settings=start.config.network_arguments,
             trains=start.config.training.do_train,
         )
 

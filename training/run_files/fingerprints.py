@@ -27,8 +27,8 @@ def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
     teacher = config.distillation.teacher
     training_settings: TrainingSettings = {
         "bert_config": start.bert_config.to_dict(),
-        "left_to_right": config.network["left_to_right"],
-        "bilstm": config.network["bilstm"],
+        "left_to_right": config.network_arguments["left_to_right"],
+        "bilstm": config.network_arguments["bilstm"],
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
@@ -77,7 +77,7 @@ def _fingerprint_network(preset: Preset) -> dict[str, object]:
             name: getattr(bert_config, name, None)
             for name in settings_check.ENTRIES_NOT_IN_SHAPES
         },
-        **preset.network,
+        **preset.network_arguments,
         "labels": preset.labels,
     }
 

@@ -94,7 +94,7 @@ def _anonymize_command(
     }
     values = config_values.option_values_of(parsed.config)
     for flag in options_of(parsed.config, *Role):
-        if flag.kind is None or flag.name not in command:
+        if flag.path_type is None or flag.name not in command:
             continue
         source = hub.hub_path_of(str(values[flag.name] or ""))
         paths = str(command[flag.name]).split(",")

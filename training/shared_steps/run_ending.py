@@ -72,14 +72,14 @@ def create_export_options(
         max_seq_length: maximum length of an input in WordPieces.
         predict_batch_size: number of inputs that an export computes at once.
     """
-    export_flags = start.config.export
+    format_options = start.config.export
     return serving.ExportOptions(
         tokenizer=start.tokenizer,
         max_seq_length=max_seq_length,
         predict_batch_size=predict_batch_size,
-        formats=export_flags.export_formats,
-        fixed_length=export_flags.export_seq_length,
-        quantize=export_flags.quantize,
+        formats=format_options.export_formats,
+        fixed_length=format_options.export_seq_length,
+        quantize=format_options.quantize,
         weights=weights,
     )
 

@@ -59,7 +59,7 @@ def load_teacher(
     modeling.check_checkpoint(preset, config=bert_config)
     model = create_model(
         bert_config,
-        **preset.network,
+        **preset.network_arguments,
         unpad=config.trims_padding,
         dtype=POLICY_OF_PRECISION[config.devices.mixed_precision],
     )

@@ -47,7 +47,7 @@ def open_data_file(config: ClassifierConfig) -> Table | None:
     definition = config.table_task_definition
     if definition is None or definition.pair_columns or not config.data_file:
         return None
-    return Table(config.data_file, config.table.layout_for_columns())
+    return Table(config.data_file, config.columns.layout_for_columns())
 
 
 def decide_columns(
@@ -69,7 +69,7 @@ def decide_columns(
         chosen_columns, table.path, table.read_column_names()
     )
     unset_columns.log_columns(chosen_columns, table.path, columns)
-    return parsed.decide(columns)
+    return parsed.decide_open(columns, source=str(table.path))
 
 
 def _select_chosen_columns(
@@ -77,7 +77,7 @@ def _select_chosen_columns(
 ) -> dict[str, str]:
     """Returns {flag: its column} of the flags of columns that the user set."""
     return {
-        name: str(getattr(parsed.config.table, name))
+        name: str(getattr(parsed.config.columns, name))
         for name in COLUMN_FLAGS
         if name in parsed.set_by_user
     }
@@ -108,7 +108,7 @@ def open_processor(
             config.table_task_definition,
             data_dir=config.fine_tuning.data_dir,
             data_file_options=config.data_file_options,
-            options=config.table,
+            options=config.columns,
             chosen_columns=_select_chosen_columns(start.parsed),
             table=table,
         )
@@ -116,7 +116,7 @@ def open_processor(
         config.required_task_name,
         config.fine_tuning.data_dir,
         xnli_language=config.classifier.xnli_language,
-        layout=config.table.layout(),
+        layout=config.columns.layout(),
     )
 
 

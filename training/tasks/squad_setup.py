@@ -25,7 +25,7 @@ def open_sets(start: StartingPoint[SquadConfig]) -> SquadSets:
     return SquadSets(
         train_file,
         predict_file,
-        config.table.layout(),
+        config.layout_options.layout(),
         version_2_with_negative=config.decoding.version_2_with_negative,
         use_char_offsets=config.windows.use_char_offsets,
     )

@@ -16,7 +16,7 @@ from data.classification.user_class.google_code import (
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
-from options.path_kinds import split_file_and_name
+from options.path_types import split_file_and_name
 
 
 class UserClassSets(ClassificationSets):

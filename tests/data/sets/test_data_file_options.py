@@ -8,7 +8,7 @@ from data.sets.data_file_options import DataFileOptions
 from options import fields
 from options.config import Config
 from options.declared_options import options_of
-from options.path_kinds import PathKind
+from options.path_types import PathType
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ DATA_FILE, DEV_FRACTION = options_of(Config)
 
 
 def test_the_file_is_an_input_that_a_user_may_leave_out():
-    assert DATA_FILE.kind == PathKind.INPUT_FILE
+    assert DATA_FILE.path_type == PathType.INPUT_FILE
     assert DATA_FILE.default is None
 
 

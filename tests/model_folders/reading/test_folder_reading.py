@@ -152,7 +152,7 @@ STATEMENTS = {
     "network of model.json": (
         "model.json",
         model_json(left_to_right=True),
-        "network",
+        "network_arguments",
         {"left_to_right": True, "bilstm": False},
     ),
     "contents of model.json": (

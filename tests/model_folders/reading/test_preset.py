@@ -24,7 +24,10 @@ def test_the_source_of_a_preset_without_a_flag_is_its_path():
 
 
 def test_a_preset_that_states_no_network_has_that_of_bert():
-    assert Preset("run").network == {"left_to_right": False, "bilstm": False}
+    assert Preset("run").network_arguments == {
+        "left_to_right": False,
+        "bilstm": False,
+    }
 
 
 def test_the_casing_of_a_tokenizers_file_is_preferred_to_that_of_the_run():

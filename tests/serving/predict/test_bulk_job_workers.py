@@ -13,24 +13,24 @@ from data.parallel_jobs import workers
 from data.predictions.output_writer import OutputCounts
 from data.tables.table_layout import LayoutOptions
 from serving import model_cache
-from serving.predict import bulk_job, bulk_options
+from serving.predict import bulk_job, bulk_setup
 from serving.text_model import TextModel
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.serving.exports import relabel
 
 
-def options_for(path):
+def setup_for(path):
     """Returns how a job asks a classifier, as predict.py sets it."""
     model = model_cache.load_cached(TextModel, path, 1, None)
-    return bulk_options.BulkOptions(
+    return bulk_setup.BulkSetup(
         model=model.path,
         checksum=model.checksum,
         engine=model.engine.name,
         num_threads=1,
         text_task_name="classify",
         reply_options=ReplyOptions(),
-        table=LayoutOptions(),
+        layout_options=LayoutOptions(),
         input_format=None,
         text_columns=(None, None),
         batch_size=8,
@@ -44,11 +44,11 @@ def reply_with(export_folders, tmp_path, monkeypatch):
     """(name, function that makes calls) -> the counts and {shard: content}."""
     write_inputs(tmp_path)
     monkeypatch.chdir(tmp_path)
-    options = options_for(os.path.relpath(export_folders["classifier"]))
+    setup = setup_for(os.path.relpath(export_folders["classifier"]))
 
     def answer(name, run):
         paths = ["in.jsonl", "part-1.csv"]
-        result = bulk_job.run_bulk_job(options, paths, f"{name}.jsonl", 6, run)
+        result = bulk_job.run_bulk_job(setup, paths, f"{name}.jsonl", 6, run)
         return result.counts, shards_of(tmp_path, name)
 
     return answer
@@ -100,8 +100,8 @@ def test_a_worker_of_two_jobs_loads_the_model_of_each(
             yield from pool.map(function, *zip(*calls, strict=True))
 
         for name in ("first.jsonl", "second.jsonl"):
-            options = options_for("model")
-            bulk_job.run_bulk_job(options, ["part-1.csv"], name, 1, run)
+            setup = setup_for("model")
+            bulk_job.run_bulk_job(setup, ["part-1.csv"], name, 1, run)
             relabel("model", ["a", "b", "c"])
     first, second = (
         {row["label"] for row in read_rows(tmp_path, stem)}

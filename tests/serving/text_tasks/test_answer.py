@@ -8,7 +8,7 @@ import pytest
 
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.text_tasks.answer import ANSWER
-from serving.text_tasks.text_engine import AnswerOptions, TextEngine
+from serving.text_tasks.text_engine import AnswerSetup, TextEngine
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
@@ -24,7 +24,7 @@ def create_model(windows, **decoding):
         engine=NumpyEngine(),
         tokenizer=TOKENIZER,
         max_seq_length=windows.max_seq_length,
-        answer_options=AnswerOptions(windows, DecodingOptions(**decoding)),
+        answer_setup=AnswerSetup(windows, DecodingOptions(**decoding)),
     )
 
 

@@ -48,7 +48,7 @@ def test_a_span_labeler_has_windows_as_long_as_its_inputs():
     text_engine = create_without_tokenizer(
         NumpyEngine(fixed_length=32), "BertSpanLabeler", max_query_length=8
     )
-    windows = text_engine.required_answer_options.windows
+    windows = text_engine.required_answer_setup.windows
     assert windows.max_seq_length == 32
     assert windows.max_query_length == 8
 
@@ -56,7 +56,7 @@ def test_a_span_labeler_has_windows_as_long_as_its_inputs():
 def test_only_a_span_labeler_has_options_of_answers():
     text_engine = create_without_tokenizer(NumpyEngine())
     with pytest.raises(TypeError, match="span labeler"):
-        _ = text_engine.required_answer_options
+        _ = text_engine.required_answer_setup
 
 
 def test_inputs_that_are_too_short_for_a_question_are_refused():

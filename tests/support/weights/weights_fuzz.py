@@ -204,13 +204,13 @@ def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from data.text.tokenizer_loading import create_tokenizer
     from model_folders.reading import folder_reading, settings_check
-    from serving.export_options import ExportFlags
+    from serving.export_options import ExportFormatOptions
     from tools.exporting import export_steps
     from tools.exporting.export_config import ExportConfig
 
     config = ExportConfig(
         model=str(folder),
-        export=ExportFlags(export_dir="unused"),
+        export=ExportFormatOptions(export_dir="unused"),
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
     preset = folder_reading.read_preset(folder, "--model")

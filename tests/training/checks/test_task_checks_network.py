@@ -34,7 +34,7 @@ def check_network(folder, **changes):
 
 @pytest.mark.parametrize("path", [".", "model.ckpt-3"])
 def test_the_network_that_a_folder_states_is_read(left_to_right, path):
-    network = folder_reading.read_preset(left_to_right / path).network
+    network = folder_reading.read_preset(left_to_right / path).network_arguments
     assert network == {"left_to_right": True, "bilstm": False}
 
 

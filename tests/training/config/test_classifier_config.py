@@ -4,7 +4,7 @@ import pytest
 
 from options import config_values
 from options.declared_options import options_of
-from options.path_kinds import PathKind
+from options.path_types import PathType
 from training.config.classifier_config import ClassifierConfig
 
 # In the order of the alphabet, as --help lists them.
@@ -50,7 +50,7 @@ def test_a_flag_has_its_choices_and_bounds(name, value, is_valid):
 
 
 def test_a_class_of_a_user_is_code_that_runs():
-    assert FLAG_OF_NAME["processor"].kind == PathKind.CODE
+    assert FLAG_OF_NAME["processor"].path_type == PathType.CODE
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,28 @@ def test_a_class_of_a_user_is_code_that_runs():
 def test_flags_that_contradict_each_other_are_named(values, name):
     with pytest.raises(ValueError, match=name):
         create_config(values).check(frozenset(values))
+
+
+@pytest.mark.parametrize(
+    ("task_name", "report"), [("csv", True), ("embedding", False)]
+)
+def test_a_data_file_implies_a_report_of_a_classification(task_name, report):
+    config = create_config({"data_file": "table.csv", "task_name": task_name})
+    assert config.with_implied_flags().report == report
+
+
+@pytest.mark.parametrize(
+    "values", [{"processor": "own.py:Rows"}, {"data_file": "table.csv"}]
+)
+def test_a_task_that_no_flag_names_is_that_of_tables(values):
+    config = create_config({"task_name": None, **values})
+    assert config.with_implied_flags().task_name == "csv"
+
+
+def test_a_processor_and_another_task_are_refused_together():
+    config = create_config({"processor": "own.py:Rows", "task_name": "mrpc"})
+    with pytest.raises(ValueError, match="either --processor, or --task_name"):
+        config.check_early()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from options import config_values
+from options.parsed_command import ParsedCommand
 from tests.support.tasks.toy_task import create_config, create_flags
 from training.config.classifier_config import ClassifierConfig
 from training.config.training_config import NumSteps
@@ -61,11 +62,11 @@ def test_the_best_step_needs_evaluations_to_choose_it():
 def test_a_data_file_and_a_data_dir_are_refused_together():
     config = create_script_config(data_file="table.csv")
     with pytest.raises(ValueError, match="either --data_file or --data_dir"):
-        config.complete(frozenset())
+        config.check_early()
 
 
 def test_a_data_file_alone_trains_evaluates_and_exports():
-    config = create_script_config(**ONE_FILE).complete(frozenset())
+    config = create_script_config(**ONE_FILE).with_implied_flags()
     assert config.training.do_train
     assert config.training.do_eval
     assert config.keeps_best
@@ -74,12 +75,14 @@ def test_a_data_file_alone_trains_evaluates_and_exports():
 
 def test_a_data_file_changes_no_flag_that_the_user_set():
     config = create_script_config(**ONE_FILE, do_train=False)
-    assert not config.complete(frozenset({"do_train"})).training.do_train
+    parsed = ParsedCommand(config, {"do_train": False}).decide_implied()
+    assert not parsed.config.training.do_train
+    assert parsed.config.training.do_eval
 
 
 def test_a_folder_of_sets_changes_no_flag():
     config = create_script_config(do_eval=True)
-    assert config.complete(frozenset()) == config
+    assert config.with_implied_flags() == config
 
 
 def test_predictions_of_a_data_file_are_refused():

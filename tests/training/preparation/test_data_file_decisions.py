@@ -78,7 +78,8 @@ def decide_epochs_and_length(
     start = toy_task.create_start(
         config, bert_config, TOKENIZER, set_by_user=COLUMNS
     )
-    start = dataclasses.replace(start, parsed=start.parsed.decide(decided))
+    parsed = start.parsed.decide_open(decided, "model.json")
+    start = dataclasses.replace(start, parsed=parsed)
     processor = create_processor(table, task_name)
     start = decide_length_and_epochs(start, processor.sets)
     options = start.config.fine_tuning

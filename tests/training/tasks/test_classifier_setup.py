@@ -71,8 +71,8 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
         task_name="csv", data_file=str(path), text_column="Review"
     )
     parsed = decide_columns(parsed, open_data_file(parsed.config))
-    assert parsed.config.table.text_column == "Review"
-    assert parsed.config.table.label_column == "Label"
+    assert parsed.config.columns.text_column == "Review"
+    assert parsed.config.columns.label_column == "Label"
 
 
 def test_a_table_of_numbered_columns_is_not_read_yet(tmp_path):

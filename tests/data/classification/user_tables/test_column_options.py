@@ -14,7 +14,7 @@ from options.declared_options import options_of
 class Config(Config):
     """The flags of a script that reads tables."""
 
-    table: ColumnOptions = fields.group(ColumnOptions)
+    columns: ColumnOptions = fields.group(ColumnOptions)
 
 
 FLAG_OF_NAME = {flag.name: flag for flag in options_of(Config)}

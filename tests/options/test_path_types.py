@@ -1,6 +1,6 @@
-"""How the values of some kinds of paths are written."""
+"""How the values of some types of paths are written."""
 
-from options.path_kinds import parse_named_folders, split_file_and_name
+from options.path_types import parse_named_folders, split_file_and_name
 
 
 def test_a_file_of_code_may_lack_the_name():

@@ -1,6 +1,6 @@
-"""The kinds of options whose values are paths, and how two kinds are written.
+"""The types of paths in the values of options, and how two types are written.
 
-`PathKind` says whether a path is read or written, so that path_flags.py can
+`PathType` says whether a path is read or written, so that path_flags.py can
 check the paths of a command before any work.
 """
 
@@ -8,12 +8,12 @@ import enum
 import os
 
 # Folder of a run's lock, records and events, which only the run itself reads.
-# It is in each folder of PathKind.RUN_FOLDER.
+# It is in each folder of PathType.RUN_FOLDER.
 STATE_FOLDER = "state"
 
 
-class PathKind(enum.Enum):
-    """Kinds of paths in flags. A kind tells whether the path is read."""
+class PathType(enum.Enum):
+    """Types of paths in flags. A type tells whether the path is read."""
 
     INPUT_FILE = "input file"
     # FILE:NAME, a name that a file of Python code defines.

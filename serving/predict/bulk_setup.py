@@ -1,4 +1,4 @@
-"""The options of a job, and the model that each process loads once."""
+"""The setup of a job, and the model that each process loads once."""
 
 import dataclasses
 import os
@@ -19,8 +19,8 @@ from serving.text_tasks.text_task import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class BulkOptions:
-    """The options with which all units of a job reply to their requests.
+class BulkSetup:
+    """The model and the flags with which all units of a job reply to requests.
 
     Attributes:
         model: folder of the export, `TextModel.path`.
@@ -29,7 +29,7 @@ class BulkOptions:
         num_threads: number of threads of a process, None for one per CPU.
         text_task_name: name of the text task of the requests.
         reply_options: options that change the replies.
-        table: how the flags describe the tables, such as their delimiter.
+        layout_options: how the tables are written, such as their delimiter.
         input_format: format of the requests. For None, the names of the files
             determine the format.
         text_columns: names of the columns of the texts, as the flags name them.
@@ -45,7 +45,7 @@ class BulkOptions:
     num_threads: int | None
     text_task_name: str
     reply_options: ReplyOptions
-    table: LayoutOptions
+    layout_options: LayoutOptions
     input_format: TableFormat | None
     text_columns: tuple[str | None, str | None]
     batch_size: int
@@ -67,7 +67,7 @@ class BulkOptions:
             "output_fields": [*self.output_fields],
             "batch_size": self.batch_size,
             **dataclasses.asdict(self.reply_options),
-            **dataclasses.asdict(self.table),
+            **dataclasses.asdict(self.layout_options),
         }
 
     def load(self) -> TextModel:
@@ -124,7 +124,7 @@ class BulkOptions:
 
     def table_layout(self) -> TableLayout:
         """Returns the layout of the tables in the input."""
-        return self.table.layout(self.input_format, None)
+        return self.layout_options.layout(self.input_format, None)
 
     def read_input_rows(
         self, ranges: Iterable[FileRange], has_several_files: bool = False

@@ -1,4 +1,4 @@
-"""The options of a job, and the model that its processes load."""
+"""The setup of a job, and the model that its processes load."""
 
 import dataclasses
 import os
@@ -8,12 +8,12 @@ import pytest
 import serving
 from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions
-from serving.predict.bulk_options import BulkOptions
+from serving.predict.bulk_setup import BulkSetup
 from serving.text_tasks.text_task import ReplyOptions
 
 
 def create_options(**changes):
-    """Returns options, by default of a model that does not exist."""
+    """Returns a setup, by default of a model that does not exist."""
     values = {
         "model": "model",
         "checksum": "0123abcd",
@@ -21,19 +21,19 @@ def create_options(**changes):
         "num_threads": 1,
         "text_task_name": "classify",
         "reply_options": ReplyOptions(min_probability=0.5),
-        "table": LayoutOptions(),
+        "layout_options": LayoutOptions(),
         "input_format": None,
         "text_columns": ("text", None),
         "batch_size": 8,
         "output_format": "jsonl",
         "output_fields": ("label",),
     }
-    return BulkOptions(**values | changes)
+    return BulkSetup(**values | changes)
 
 
 @pytest.fixture
-def options(export_folders, tmp_path):
-    """The options of a job with a classifier, in a folder of its own."""
+def setup(export_folders, tmp_path):
+    """The setup of a job with a classifier, in a folder of its own."""
     model = serving.load(export_folders["classifier"], engine="litert")
     return create_options(
         model=model.path, checksum=model.checksum, working_folder=str(tmp_path)
@@ -67,12 +67,12 @@ def test_relative_paths_begin_at_the_folder_of_the_job(path, expected):
     )
 
 
-def test_the_model_is_loaded_once(options):
-    assert options.load() is options.load()
+def test_the_model_is_loaded_once(setup):
+    assert setup.load() is setup.load()
 
 
-def test_another_model_than_that_of_the_job_is_refused(options):
-    changed = dataclasses.replace(options, checksum="0123abcd")
+def test_another_model_than_that_of_the_job_is_refused(setup):
+    changed = dataclasses.replace(setup, checksum="0123abcd")
     with pytest.raises(ValueError, match="another model than when the job"):
         changed.load()
     with pytest.raises(ValueError, match="another model than when the job"):
@@ -80,12 +80,12 @@ def test_another_model_than_that_of_the_job_is_refused(options):
 
 
 def test_the_requests_of_a_range_are_read_in_the_folder_of_the_job(
-    options, tmp_path
+    setup, tmp_path
 ):
     (tmp_path / "a.csv").write_text("text\na boat\nthe sea\n")
     ranges = [FileRange("a.csv")]
-    rows = [*options.read_input_rows(ranges)]
+    rows = [*setup.read_input_rows(ranges)]
     assert [row.request["text_a"] for row in rows] == ["a boat", "the sea"]
     assert [row.file for row in rows] == ["", ""]
-    (row, _) = options.read_input_rows(ranges, has_several_files=True)
+    (row, _) = setup.read_input_rows(ranges, has_several_files=True)
     assert row.file == "a.csv"
