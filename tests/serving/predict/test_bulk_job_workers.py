@@ -81,7 +81,7 @@ def test_an_error_names_the_file_and_the_line_of_its_request(answer_with):
 
 
 @pytest.mark.parametrize("run", [run_twice, run_elsewhere])
-def test_a_unit_computed_twice_or_in_another_folder_writes_the_same_answers(
+def test_a_unit_computed_again_or_elsewhere_writes_the_same_answers(
     run, answer_with
 ):
     assert answer_with("other", run) == answer_with("once", run_once)
