@@ -233,8 +233,9 @@ def classified(made_once, random_start):
     """FinishedRun of run_classifier.py on MRPC, from random weights.
 
     The command trained 8 steps, evaluated, predicted and exported a tiny
-    classifier of pairs, with --report and --glue_submission. In
-    `classified.folder` are
+    classifier of pairs, with --report and --glue_submission. The train set has
+    900 pairs, the dev set 120 and the test set 60. 0.3 epochs in batches of 32,
+    the default, are 8 steps. In `classified.folder` are
 
         run/      --output_dir: checkpoints, scores, predictions, report, card
         export/   --export_dir: the SavedModel

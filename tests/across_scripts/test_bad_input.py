@@ -1,8 +1,8 @@
 """A user's mistakes get one line, a status, and nothing half-written.
 
-Each mistake changes flags of a command that is well, and has the word of the
-error that names the culprit. The readers' own tests have all that can be wrong
-in a file.
+MISTAKES lists them: the command, the flags that are changed to wrong ones, and
+how the line `error: ...` names the culprit at its beginning. The readers' own
+tests have all that can be wrong in a file.
 """
 
 import itertools
@@ -17,7 +17,7 @@ from modeling.checkpoints.formats import tf1
 from tests.support import script_runner
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import check_refusals
+from tests.support.script_runner import check_refusals, split_flags
 from tests.support.shards import create_header
 
 HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
@@ -35,7 +35,7 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def wrong_files(tmp_path_factory, sample_records):
+def wrong_files(tmp_path_factory, sample_records, pretrained):
     """A folder of files that are wrong in all kinds of ways.
 
     No test changes it. A test works on its own copy, `files`.
@@ -49,6 +49,7 @@ def wrong_files(tmp_path_factory, sample_records):
     os.symlink("a.txt", folder / "link.txt")
     shutil.copy(SAMPLES / "vocab.txt", folder)
     shutil.copy(SAMPLES / "corpus.txt", folder)
+    shutil.copy(sample_records, folder / "sound.tfrecord")
     shutil.copy(SAMPLES / "topics/dev.csv", folder / "topics.csv")
     write_config(folder / "fewer_words.json", vocab_size=100)
     whole = sample_records.read_bytes()
@@ -67,6 +68,10 @@ def wrong_files(tmp_path_factory, sample_records):
     (folder / "other.tfrecord").write_bytes(tfrecord_files.frame_record(squad))
     tf1.write_checkpoint(folder / "cut.ckpt", {"global_step": tf.Variable(0)})
     os.truncate(folder / "cut.ckpt.data-00000-of-00001", 1)
+    # A run whose checkpoints are empty.
+    shutil.copytree(pretrained.folder / "run", folder / "damaged")
+    for path in (folder / "damaged").glob("*.data*"):
+        path.write_bytes(b"")
     return folder
 
 
@@ -76,202 +81,210 @@ def files(wrong_files, tmp_path):
     return shutil.copytree(wrong_files, tmp_path / "bad", symlinks=True)
 
 
-def parametrize_mistakes(*mistakes):
-    """Parametrizes a test with "flags to change -> word of the error"."""
-    return pytest.mark.parametrize(
-        ("mistake", "culprit"),
-        [mistake.split(" -> ") for mistake in mistakes],
-    )
+@pytest.fixture(scope="module")
+def commands(model_flags, two_blocks, pretrained):
+    """{command: (script, flags)} of commands that are well.
 
-
-@pytest.fixture
-def check_refused(files):
-    """(script, flags, mistake, culprit) -> checks the error of a command."""
-
-    def check_refused(script, flags, mistake, culprit):
-        check_refusals(files, script, flags, [(mistake, culprit)])
-
-    return check_refused
-
-
-@pytest.fixture
-def damaged_run(files, pretrained):
-    """A copy `damaged` of a run whose checkpoints are empty, in `files`."""
-    shutil.copytree(pretrained.folder / "run", files / "damaged")
-    for path in (files / "damaged").glob("*.data*"):
-        path.write_bytes(b"")
-
-
-@pytest.mark.usefixtures("damaged_run")
-@parametrize_mistakes(
-    "--input_file=none* -> --input_file",
-    "--input_file=other.tfrecord -> other.tfrecord",
-    "--input_file=corpus.txt -> is not a TFRecord file",
-    "--max_seq_length=31 -> set --max_seq_length=32",
-    "--max_predictions_per_seq=6 -> set --max_predictions_per_seq=5",
-    "--bert_config_file=fewer_words.json -> masked_lm_ids",
-    "--bert_config_file=fewer_words.json --vocab_file=vocab.txt"
-    " -> set vocab_size to 1600",
-    "--output_dir=damaged -> damaged",
-    "--export_dir=few -> --export_dir",
-    "--input_fil=a -> input_fil",
-)
-def test_an_error_of_pretraining_names_the_mistake(
-    mistake, culprit, check_refused, two_blocks
-):
-    flags = {"do_train": True, "output_dir": "out", "num_train_steps": 9}
-    check_refused("run_pretraining.py", two_blocks | flags, mistake, culprit)
-
-
-def test_an_evaluation_of_pretraining_names_damaged_records(
-    check_refused, two_blocks, pretrained
-):
-    flags = {
-        "do_eval": True,
-        "output_dir": "out",
-        "init_checkpoint": pretrained.folder / "run/model.ckpt-7",
+    A mistake changes some of their flags.
+    """
+    weights = pretrained.folder / "run/model.ckpt-7"
+    output = {"output_dir": "out"}
+    training = {"do_train": True, **output}
+    return {
+        "create": (
+            "create_pretraining_data.py",
+            split_flags(
+                "--input_file=a.txt --output_file=out.txt "
+                "--vocab_file=vocab.txt"
+            ),
+        ),
+        "pretrain": (
+            "run_pretraining.py",
+            {**two_blocks, **training, "num_train_steps": 9},
+        ),
+        "evaluate pretraining": (
+            "run_pretraining.py",
+            {
+                **two_blocks,
+                **output,
+                "do_eval": True,
+                "init_checkpoint": weights,
+            },
+        ),
+        "pretrain without flags": ("run_pretraining.py", {}),
+        "classify GLUE": (
+            "run_classifier.py",
+            {
+                **model_flags,
+                **training,
+                "task_name": "mrpc",
+                "data_dir": SAMPLES / "glue",
+                "max_seq_length": 32,
+            },
+        ),
+        "classify a table": ("run_classifier.py", output),
+        "answer": (
+            "run_squad.py",
+            {
+                **model_flags,
+                **output,
+                "do_predict": True,
+                "predict_file": SAMPLES / "squad/dev.json",
+                "max_seq_length": 64,
+                "max_query_length": 24,
+            },
+        ),
+        "tag": (
+            "run_ner.py",
+            {**model_flags, **training, "max_seq_length": 64},
+        ),
+        "extract": (
+            "extract_features.py",
+            {
+                **model_flags,
+                "input_file": "a.txt",
+                "output_file": "out.txt",
+                "layers": "-1",
+                "max_seq_length": 32,
+            },
+        ),
+        "convert": ("tools.convert_checkpoint", {**model_flags, **output}),
+        "export": ("tools.export", {"export_dir": "out"}),
+        "predict": (
+            "predict.py",
+            split_flags(
+                "--input_file=a.txt --output_file=out.txt --model=saved"
+            ),
+        ),
+        "serve": ("serve.py", split_flags("--port=0 --model=saved")),
     }
-    check_refused(
-        "run_pretraining.py",
-        two_blocks | flags,
+
+
+# (command, flags that are wrong, the beginning of the error line).
+MISTAKES = [
+    ("create", "--vocab_file=absent", "--vocab_file=absent: No such file"),
+    ("create", "--nodo_lower_case=1", "--nodo_lower_case=1 does not take"),
+    ("create", "--input_file=empty", "no text in the input: empty;"),
+    (
+        "create",
+        "--max_predictions_per_seq=1000000",
+        "flag --max_predictions_per_seq=",
+    ),
+    (
+        "create",
+        "--num_processes=2 --output_file=a,b",
+        "--output_file=a,b must be",
+    ),
+    (
+        "create",
+        "--num_processes=2 --output_file=a.txt/out",
+        "--output_file=a.txt/out:",
+    ),
+    ("pretrain", "--input_file=none*", "--input_file: no file is 'none*'"),
+    ("pretrain", "--input_file=other.tfrecord", "other.tfrecord, record 0:"),
+    ("pretrain", "--input_file=corpus.txt", "corpus.txt is not a TFRecord"),
+    ("pretrain", "--max_seq_length=31", "--max_seq_length=31, but"),
+    (
+        "pretrain",
+        "--max_predictions_per_seq=6",
+        "--max_predictions_per_seq=6, but",
+    ),
+    (
+        "pretrain",
+        "--input_file=sound.tfrecord --bert_config_file=fewer_words.json",
+        "sound.tfrecord, record 0: 'masked_lm_ids' is not from 0 to 99",
+    ),
+    (
+        "pretrain",
+        "--bert_config_file=fewer_words.json --vocab_file=vocab.txt",
+        "vocab.txt contains 1600 WordPieces, but vocab_size is 100",
+    ),
+    ("pretrain", "--output_dir=damaged", "none of the checkpoints in damaged"),
+    ("pretrain", "--export_dir=few", "--export_dir=few is not replaced"),
+    ("pretrain", "--input_fil=a", "Unknown command line flag 'input_fil'"),
+    (
+        "evaluate pretraining",
         "--input_file=lies.tfrecord",
-        "lies.tfrecord",
-    )
+        "lies.tfrecord: the record at",
+    ),
+    (
+        "pretrain without flags",
+        "--input_file=a.txt",
+        "missing required flags: --output_dir",
+    ),
+    (
+        "classify GLUE",
+        "--data_dir=columns",
+        "columns/train.tsv, line 2: the line has too few columns",
+    ),
+    (
+        "classify GLUE",
+        "--vocab_file=no_mask.txt",
+        "no_mask.txt: [MASK] not found",
+    ),
+    (
+        "classify GLUE",
+        "--init_checkpoint=few/no",
+        "--init_checkpoint=few/no does not exist",
+    ),
+    (
+        "classify GLUE",
+        "--output_dir=run --export_dir=run/export",
+        "--export_dir=run/export overlaps --output_dir=run",
+    ),
+    (
+        "classify a table",
+        "--data_file=topics.csv",
+        "missing required flags: --init_checkpoint",
+    ),
+    (
+        "classify a table",
+        "--data_file=few --init_checkpoint=model",
+        "--data_file=few: Is a directory",
+    ),
+    (
+        "classify a table",
+        "--data_file=a.txt --init_checkpoint=model",
+        "--data_file=a.txt must end in .csv",
+    ),
+    (
+        "classify a table",
+        "--do_train --bert_config_file=fewer_words.json --vocab_file=vocab.txt",
+        "missing required flags: --data_dir, --data_file",
+    ),
+    ("answer", "--do_train", "missing required flags: --train_file"),
+    ("answer", "--max_query_length=61", "--max_seq_length=64 must be more"),
+    ("tag", "--data_dir=ner", "ner/train.txt, line 2: the line has 3"),
+    ("extract", "--input_file=none.txt", "--input_file=none.txt: No such file"),
+    (
+        "extract",
+        "--input_file=link.txt --output_file=a.txt",
+        "--output_file=a.txt overlaps --input_file=link.txt",
+    ),
+    (
+        "extract",
+        "--output_file=empty/out.json",
+        "--output_file=empty/out.json:",
+    ),
+    ("convert", "--init_checkpoint=cut.ckpt", "cut.ckpt cannot be read"),
+    (
+        "convert",
+        "--init_checkpoint=model --output_dir=model",
+        "--output_dir=model overlaps --init_checkpoint=model",
+    ),
+    ("export", "--model=none", "--model=none does not exist"),
+    ("predict", "--input_file=absent", "--input_file: no file is 'absent'"),
+    ("predict", "--model=saved", "Cannot parse file b'saved/saved_model.pb'"),
+    ("serve", "--token_file=absent", "--token_file=absent: No such file"),
+]
 
 
-def test_pretraining_without_output_dir_is_refused(check_refused):
-    check_refused(
-        "run_pretraining.py", {}, "--input_file=a.txt", "--output_dir"
-    )
-
-
-@parametrize_mistakes(
-    "--data_dir=columns -> columns/train.tsv, line 2",
-    "--vocab_file=no_mask.txt -> [MASK]",
-    "--init_checkpoint=few/no -> --init_checkpoint=few/no does not exist",
-    "--output_dir=run --export_dir=run/export -> --export_dir",
-)
-def test_an_error_of_classification_names_the_mistake(
-    mistake, culprit, check_refused, model_flags
+@pytest.mark.parametrize(("command", "wrong_flags", "message"), MISTAKES)
+def test_the_error_line_names_the_culprit(
+    command, wrong_flags, message, commands, files
 ):
-    flags = model_flags | {
-        "task_name": "mrpc",
-        "data_dir": SAMPLES / "glue",
-        "output_dir": "out",
-        "do_train": True,
-        "max_seq_length": 32,
-    }
-    check_refused("run_classifier.py", flags, mistake, culprit)
-
-
-@parametrize_mistakes(
-    "--data_file=topics.csv -> --init_checkpoint",
-    "--data_file=few --init_checkpoint=model -> --data_file=few",
-    "--data_file=a.txt --init_checkpoint=model -> .xlsx or .parquet",
-    "--do_train -> --data_file",
-)
-def test_an_error_of_classifying_a_table_names_the_mistake(
-    mistake, culprit, check_refused
-):
-    check_refused("run_classifier.py", {"output_dir": "out"}, mistake, culprit)
-
-
-@parametrize_mistakes(
-    "--do_train -> --train_file",
-    "--max_query_length=61 -> --max_seq_length",
-)
-def test_an_error_of_squad_names_the_mistake(
-    mistake, culprit, check_refused, model_flags
-):
-    flags = model_flags | {
-        "do_predict": True,
-        "predict_file": SAMPLES / "squad/dev.json",
-        "output_dir": "out",
-        "max_seq_length": 64,
-        "max_query_length": 24,
-    }
-    check_refused("run_squad.py", flags, mistake, culprit)
-
-
-def test_ner_names_the_line_of_a_wrong_tag(check_refused, model_flags):
-    flags = model_flags | {
-        "do_train": True,
-        "output_dir": "out",
-        "max_seq_length": 64,
-    }
-    check_refused(
-        "run_ner.py", flags, "--data_dir=ner", "ner/train.txt, line 2"
-    )
-
-
-@parametrize_mistakes(
-    "--vocab_file=absent -> --vocab_file",
-    "--nodo_lower_case=1 -> --nodo_lower_case",
-    "--input_file=empty -> empty",
-    "--max_predictions_per_seq=1000000 -> --max_predictions_per_seq",
-    "--num_processes=2 --output_file=a,b -> --output_file",
-    "--num_processes=2 --output_file=a.txt/out -> a.txt",
-)
-def test_an_error_of_creating_records_names_the_mistake(
-    mistake, culprit, check_refused
-):
-    flags = {
-        "input_file": "a.txt",
-        "output_file": "out.txt",
-        "vocab_file": "vocab.txt",
-    }
-    check_refused("create_pretraining_data.py", flags, mistake, culprit)
-
-
-@parametrize_mistakes(
-    "--input_file=none.txt -> none.txt",
-    "--input_file=link.txt --output_file=a.txt -> a.txt",
-    "--output_file=empty/out.json -> empty/out.json",
-)
-def test_an_error_of_extract_features_names_the_mistake(
-    mistake, culprit, check_refused, model_flags
-):
-    flags = model_flags | {
-        "input_file": "a.txt",
-        "output_file": "out.txt",
-        "layers": "-1",
-        "max_seq_length": 32,
-    }
-    check_refused("extract_features.py", flags, mistake, culprit)
-
-
-@parametrize_mistakes(
-    "--init_checkpoint=cut.ckpt -> cut.ckpt",
-    "--init_checkpoint=model --output_dir=model -> --output_dir",
-)
-def test_an_error_of_a_conversion_names_the_mistake(
-    mistake, culprit, check_refused, model_flags
-):
-    flags = model_flags | {"output_dir": "out"}
-    check_refused("tools.convert_checkpoint", flags, mistake, culprit)
-
-
-@parametrize_mistakes(
-    "--input_file=absent -> --input_file",
-    "--model=saved -> saved",
-)
-def test_an_error_of_predict_names_the_mistake(mistake, culprit, check_refused):
-    flags = {"input_file": "a.txt", "output_file": "out.txt", "model": "saved"}
-    check_refused("predict.py", flags, mistake, culprit)
-
-
-def test_an_export_names_a_missing_model(check_refused):
-    check_refused(
-        "tools.export",
-        {"export_dir": "out"},
-        "--model=none",
-        "--model=none does not exist",
-    )
-
-
-def test_a_server_names_a_missing_token_file(check_refused):
-    flags = {"port": 0, "model": "saved"}
-    check_refused("serve.py", flags, "--token_file=absent", "--token_file")
+    script, flags = commands[command]
+    check_refusals(files, script, flags, [(wrong_flags, f"error: {message}")])
 
 
 def test_training_on_a_corrupt_record_names_its_byte(files, pretraining_flags):

@@ -41,9 +41,7 @@ def flags(model_flags, tmp_path):
 
 
 @pytest.mark.parametrize("error", ["TypeError", "ValueError"])
-def test_ctrl_c_that_a_library_turned_into_an_error_is_reported_as_interrupted(
-    tmp_path, error
-):
+def test_any_error_after_ctrl_c_is_reported_as_interrupted(tmp_path, error):
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTED.format(error=error))
     done = script_runner.run(script, tmp_path)

@@ -1,4 +1,7 @@
-"""The walks of docs/architecture.md, compared with what the commands call."""
+"""The walks of docs/architecture.md, in the order in which commands call them.
+
+A walk lists each function where a command calls it for the first time.
+"""
 
 import json
 import re
@@ -13,23 +16,24 @@ from tests.support.waiting import TIMEOUT, killed_late
 
 pytestmark = pytest.mark.slow
 
-# Runs a script, and writes [file, function] of all functions that were called.
-# The profilers of Python see the calls of all threads.
+# Runs a script, and writes [file, function] of each function that was called,
+# in the order of first calls. The profilers of Python see the calls of all
+# threads.
 NOTE_CALLS = """
 import atexit, json, runpy, sys, threading
 
 output, *sys.argv = sys.argv[1:]
-called = set()
+first_calls = {}
 
 def note(frame, event, argument):
     if event == "call":
         code = frame.f_code
-        called.add((code.co_filename, code.co_qualname))
+        first_calls.setdefault((code.co_filename, code.co_qualname))
 
 def write():
     sys.setprofile(None)
     with open(output, "w") as file:
-        json.dump(sorted(called), file)
+        json.dump([*first_calls], file)
 
 atexit.register(write)
 threading.setprofile(note)
@@ -49,21 +53,26 @@ CREATE_DATA = [
 
 
 def read_steps(title):
-    """Returns {(file, function)} of the table of a walk, by its title."""
+    """Returns [(file, function)] of the table of a walk, by its title."""
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     walk = page.split(f"\n### {title}")[1].split("\n##")[0]
     step = r"^\| `([\w./]+)` \| (?:\*\*)?`([\w.]+)`"
-    return {*re.findall(step, walk, re.M)}
+    return re.findall(step, walk, re.M)
 
 
 def read_calls(path):
-    """Returns {(file, function)} of this project that a command called."""
+    """Returns [(file, function)] of a command, in the order of first calls."""
     calls = json.loads(path.read_text(encoding="utf-8"))
-    return {(file.removeprefix(f"{ROOT}/"), name) for file, name in calls}
+    return [(file.removeprefix(f"{ROOT}/"), name) for file, name in calls]
+
+
+def in_order_of(calls, steps):
+    """Returns the steps that were called, in the order of their first calls."""
+    return [*dict.fromkeys(call for call in calls if call in steps)]
 
 
 def run_and_read_calls(folder, script, *flags):
-    """Runs a script, and returns {(file, function)} that it called."""
+    """Runs a script, and returns its [(file, function)]."""
     calls = folder / f"{script}.json"
     command = ("-c", NOTE_CALLS, calls, ROOT / script, *flags)
     fresh_process.run(*command, cwd=folder).check()
@@ -71,7 +80,7 @@ def run_and_read_calls(folder, script, *flags):
 
 
 def serve_and_read_calls(folder, model):
-    """Asks serve.py once, and returns {(file, function)} that it called."""
+    """Asks serve.py once, and returns its [(file, function)]."""
     calls = folder / "serve.py.json"
     flags = (f"--model={model}", "--port=0")
     process = fresh_process.start(
@@ -99,13 +108,15 @@ def test_a_row_and_a_request_call_the_steps_of_their_walks(tmp_path):
         f"--data_file={SAMPLES}/topics/train.csv",
         CONFIG,
         VOCAB,
-        LENGTH,
+        # The length is left open, because the walk reads the rows to decide it.
         "--num_train_epochs=1",
         "--output_dir=run",
     )
-    assert read_steps("A row of a table") - calls == set()
+    steps = read_steps("A row of a table")
+    assert in_order_of(calls, steps) == steps
     calls = serve_and_read_calls(tmp_path, tmp_path / "run_model")
-    assert read_steps("A request") - calls == set()
+    steps = read_steps("A request")
+    assert in_order_of(calls, steps) == steps
 
 
 def test_a_text_calls_the_steps_of_its_walk(tmp_path):
@@ -128,4 +139,4 @@ def test_a_text_calls_the_steps_of_its_walk(tmp_path):
         "--output_dir=pretrained",
     )
     steps = read_steps("A text of a corpus")
-    assert steps - created - trained == set()
+    assert in_order_of(created + trained, steps) == steps

@@ -40,7 +40,7 @@ def test_what_is_written_is_read_again(tmp_path):
     assert json_files.read_json(path) == {"a": [1.5, "\u00e9"]}
 
 
-def test_a_number_that_is_not_finite_is_not_written(tmp_path):
+def test_only_finite_numbers_are_written(tmp_path):
     path = tmp_path / "some.json"
     with pytest.raises(ValueError, match="nan"):
         json_files.write_json(path, {"a": float("nan")})

@@ -1,8 +1,7 @@
 """What models can do as any model of Keras, and that docs/api.md says so.
 
-OPERATIONS names for each operation the function that tries it: a function of a
-kind of model and an empty folder, which fails if the operation does not work as
-users expect of Keras. ERRORS names the operations that raise an error instead.
+Each operation has a test, which runs for each kind of model on the backend of
+Keras. TESTS_OF_OPERATIONS names the row of docs/api.md that a test proves.
 """
 
 import functools
@@ -28,10 +27,31 @@ from tests.support.model_cases import (
 from tests.support.paths import ROOT
 
 KINDS = {**MODELS, "embedder": lambda **more: modeling.BertEmbedder(CONFIG)}
+KINDS_WITH_A_LOSS = [kind for kind in KINDS if kind not in ("bert", "embedder")]
+# The vectors of an embedder are float32 by design, and nothing is left to train
+# if its network is frozen.
+KINDS_WITH_A_HEAD = [kind for kind in KINDS if kind != "embedder"]
 # {backend: its column in docs/api.md}.
 BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "torch"}
 FORMATS = ("tf_saved_model", "litert", "torch", "onnx", "openvino")
-SUFFIXES = {"litert": ".tflite", "onnx": ".onnx", "torch": ".pt2"}
+# {backend: the formats that it exports}.
+EXPORTED_FORMATS = {
+    "tensorflow": ("tf_saved_model", "litert"),
+    "jax": ("tf_saved_model",),
+    "torch": ("torch",),
+}
+SUFFIXES = {"litert": ".tflite", "torch": ".pt2"}
+INT4_ERROR = "take quantize('int8')"
+
+
+def for_each(kinds):
+    """Marks a test of an operation, which runs for each of these kinds."""
+
+    def mark(test):
+        marked = pytest.mark.parametrize("kind", kinds)(test)
+        return pytest.mark.backends(pytest.mark.slow(marked))
+
+    return mark
 
 
 def keras_loss(y_true, y_pred):
@@ -40,65 +60,82 @@ def keras_loss(y_true, y_pred):
     return keras.ops.square(keras.ops.reshape(y_pred, (BATCH_SIZE, -1))[:, 0])
 
 
-def compiled(kind):
+def create_compiled(kind):
     """Returns a model with `keras_loss`, its inputs and labels."""
     model = KINDS[kind](seed=1)
     inputs = create_inputs(kind)
-    first = model(inputs)
-    if isinstance(first, dict):
+    outputs = model(inputs)
+    labels = np.zeros((BATCH_SIZE, 1), "float32")
+    if isinstance(outputs, dict):
         # Only the last output counts. A list cannot have a loss.
-        model.compile("adam", {[*first][-1]: keras_loss})
-        return (
-            model,
-            inputs,
-            {[*first][-1]: np.zeros((BATCH_SIZE, 1), "float32")},
-        )
+        last = [*outputs][-1]
+        model.compile("adam", {last: keras_loss})
+        return model, inputs, {last: labels}
     model.compile("adam", keras_loss)
-    return model, inputs, np.zeros((BATCH_SIZE, 1), "float32")
+    return model, inputs, labels
 
 
-def call_predict(kind, folder):
-    """predict computes what a call does."""
+def list_dense_layers(model):
+    """Returns the dense layers of a model, at any depth."""
+    layers = all_layers(model)
+    return [layer for layer in layers if isinstance(layer, keras.layers.Dense)]
+
+
+@for_each(KINDS)
+def test_predict_computes_what_a_call_does(kind):
     model = KINDS[kind](seed=1)
     inputs = create_inputs(kind)
     assert_close(model.predict(inputs, verbose=0), model(inputs), 1e-5)
 
 
-def fit_evaluate(kind, folder):
-    """fit changes what evaluate finds, with a loss of the user."""
-    model, inputs, labels = compiled(kind)
+@for_each(KINDS)
+def test_fit_changes_what_evaluate_returns(kind):
+    model, inputs, labels = create_compiled(kind)
     before = model.evaluate(inputs, labels, verbose=0)
     model.fit(inputs, labels, epochs=3, verbose=0)
     assert np.isfinite(before)
     assert model.evaluate(inputs, labels, verbose=0) != before
 
 
-def fit_own_loss(kind, folder):
-    """fit takes the loss of `modeling`, also after a save."""
-    if kind in ("bert", "embedder"):
-        pytest.skip("no loss of `modeling` fits it")
+def create_compiled_with_own_loss(kind):
+    """Returns a model with its loss of `modeling`, its inputs and labels."""
     model = KINDS[kind](seed=1)
     model.compile("adam", create_loss(kind))
-    inputs, labels = create_inputs(kind), create_labels(kind)
+    return model, create_inputs(kind), create_labels(kind)
+
+
+@for_each(KINDS_WITH_A_LOSS)
+def test_evaluate_returns_the_loss_of_modeling(kind):
+    model, inputs, labels = create_compiled_with_own_loss(kind)
     loss = model.evaluate(inputs, labels, verbose=0)
     expected, _ = model.loss(model(inputs), inputs | labels)
     assert loss == pytest.approx(float(expected), abs=1e-4)
+
+
+@for_each(KINDS_WITH_A_LOSS)
+def test_a_file_has_the_loss_of_modeling_with_which_a_model_was_fitted(
+    kind, tmp_path
+):
+    model, inputs, labels = create_compiled_with_own_loss(kind)
     model.fit(inputs, labels, verbose=0)
-    loaded = save_and_load(model, folder)
+    loaded = save_and_load(model, tmp_path)
     assert loaded.loss.get_config() == model.loss.get_config()
     if len(labels) == 1:
-        (only,) = labels.values()
-        again = loaded.evaluate(inputs, only, verbose=0)
-        assert again == model.evaluate(inputs, labels, verbose=0)
+        # A loss of one label takes it without its name too.
+        (labels_alone,) = labels.values()
+        loss = loaded.evaluate(inputs, labels_alone, verbose=0)
+        assert loss == model.evaluate(inputs, labels, verbose=0)
 
 
-def save_load(kind, folder):
-    """A file has the weights and the state of the optimizer."""
-    # A function is no part of a file.
-    model, inputs, labels = compiled(kind)
+@for_each(KINDS)
+def test_a_loaded_file_continues_with_the_optimizer_of_the_model(
+    kind, tmp_path
+):
+    # A file contains only the name of a function, which Keras looks up here.
     keras.saving.register_keras_serializable("tests")(keras_loss)
+    model, inputs, labels = create_compiled(kind)
     model.fit(inputs, labels, verbose=0)
-    loaded = save_and_load(model, folder)
+    loaded = save_and_load(model, tmp_path)
     score = model.evaluate(inputs, labels, verbose=0)
     assert loaded.evaluate(inputs, labels, verbose=0) == score
     moments = zip(
@@ -109,17 +146,17 @@ def save_load(kind, folder):
     loaded.fit(inputs, labels, verbose=0)
 
 
-def clone(kind, folder):
-    """A clone with the same weights computes the same."""
+@for_each(KINDS)
+def test_a_clone_with_the_same_weights_computes_the_same(kind):
     model, inputs = KINDS[kind](seed=1), create_inputs(kind)
     outputs = model(inputs)
-    again = keras.models.clone_model(model)
-    again.set_weights(model.get_weights())
-    assert_close(again(inputs), outputs, 0)
+    clone = keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    assert_close(clone(inputs), outputs, 0)
 
 
-def functional(kind, folder):
-    """A model is a layer of a functional model, which can be fitted."""
+@for_each(KINDS)
+def test_a_model_is_a_layer_of_a_functional_model_that_fits(kind):
     inputs = create_inputs(kind)
     symbols = {
         name: keras.Input((None,) * (value.ndim - 1), name=name, dtype="int32")
@@ -130,39 +167,50 @@ def functional(kind, folder):
     model = keras.Model(symbols, keras.layers.Dense(1)(pooled))
     model.compile("adam", "mse")
     target = np.zeros(model(inputs).shape, "float32")
+    before = model.get_weights()
     model.fit(inputs, target, verbose=0)
+    pairs = zip(before, model.get_weights(), strict=True)
+    assert any(np.any(one != other) for one, other in pairs)
 
 
-def summary(kind, folder):
-    """summary prints the number of weights."""
+@for_each(KINDS)
+def test_summary_prints_the_number_of_weights(kind):
     texts = []
     model = KINDS[kind](seed=1)
     model.build()
     model.summary(print_fn=texts.append)
-    assert "Total params" in texts[0]
+    assert f"Total params: {model.count_params():,}" in texts[0]
 
 
-def frozen(kind, folder):
-    """A frozen part keeps its weights in fit, and stays frozen in a file."""
-    model, inputs, labels = compiled(kind)
+def create_partly_frozen(kind):
+    """Returns a compiled model, its frozen part, and inputs and labels."""
+    model, inputs, labels = create_compiled(kind)
     part = model.embeddings if kind == "bert" else model.bert
     part.trainable = False
-    if not model.trainable_variables:
-        pytest.skip("nothing is left to train")
     model.compile("adam", model.loss)
+    return model, part, inputs, labels
+
+
+@for_each(KINDS_WITH_A_HEAD)
+def test_fit_keeps_the_weights_of_a_frozen_part(kind):
+    model, part, inputs, labels = create_partly_frozen(kind)
     before = part.get_weights()
     model.fit(inputs, labels, verbose=0)
     assert_close(part.get_weights(), before, 0)
+
+
+@for_each(KINDS_WITH_A_HEAD)
+def test_a_frozen_part_stays_frozen_in_a_file(kind, tmp_path):
     keras.saving.register_keras_serializable("tests")(keras_loss)
-    loaded = save_and_load(model, folder)
-    number = len(model.trainable_variables)
-    assert len(loaded.trainable_variables) == number
+    model, _, _, _ = create_partly_frozen(kind)
+    loaded = save_and_load(model, tmp_path)
+    num_trained = len(model.trainable_variables)
+    assert num_trained < len(model.variables)
+    assert len(loaded.trainable_variables) == num_trained
 
 
-def mixed(kind, folder):
-    """All outputs are bfloat16 in mixed precision."""
-    if kind == "embedder":
-        pytest.skip("its vectors are float32 by design")
+@for_each(KINDS_WITH_A_HEAD)
+def test_all_outputs_are_bfloat16_in_mixed_precision(kind):
     model = KINDS[kind](dtype="mixed_bfloat16")
     outputs = keras.tree.flatten(model(create_inputs(kind)))
     types = {
@@ -171,148 +219,176 @@ def mixed(kind, folder):
     assert types == {"bfloat16"}
 
 
-def lora(kind, folder):
-    """A file keeps what a model with LoRA computes."""
+@for_each(KINDS)
+def test_a_file_keeps_what_a_model_with_lora_computes(kind, tmp_path):
     model, inputs = KINDS[kind](seed=1), create_inputs(kind)
     model.build()
-    for layer in all_layers(model):
-        if isinstance(layer, keras.layers.Dense):
-            layer.enable_lora(2)
-    assert_close(save_and_load(model, folder)(inputs), model(inputs), 1e-5)
+    for layer in list_dense_layers(model):
+        layer.enable_lora(2)
+    assert_close(save_and_load(model, tmp_path)(inputs), model(inputs), 1e-5)
 
 
-def int8(kind, folder):
-    """int8 makes all dense layers smaller, and changes outputs little."""
+@for_each(KINDS)
+def test_int8_stores_the_kernel_of_each_dense_layer_in_a_byte_a_value(kind):
+    model = KINDS[kind](seed=1)
+    model.build()
+    layers = list_dense_layers(model)
+    shapes = [layer.kernel.shape for layer in layers]
+    model.quantize("int8")
+    assert {layer.kernel.dtype for layer in layers} == {"int8"}
+    assert [layer.kernel.shape for layer in layers] == shapes
+
+
+@for_each(KINDS)
+def test_int8_changes_the_outputs_little(kind):
     model, inputs = KINDS[kind](seed=1), create_inputs(kind)
     before = flat(model(inputs))
-    layers = all_layers(model)
-    dense = [layer for layer in layers if isinstance(layer, keras.layers.Dense)]
-    sizes = [layer.kernel.shape for layer in dense]
     model.quantize("int8")
-    assert len(dense) == (14 if kind == "pretrainer" else 13)
-    for layer, shape in zip(dense, sizes, strict=True):
-        assert layer.kernel.dtype == "int8"
-        assert layer.kernel.shape == shape
     assert_close(model(inputs), before, 0.3)
-    assert_close(save_and_load(model, folder)(inputs), model(inputs), 1e-6)
     assert_close(model.predict(inputs, verbose=0), model(inputs), 0.1)
 
 
-def int4(kind, folder):
-    """Asks for int4, which no model offers."""
+@for_each(KINDS)
+def test_a_file_keeps_what_an_int8_model_computes(kind, tmp_path):
+    model, inputs = KINDS[kind](seed=1), create_inputs(kind)
+    model.build()
+    model.quantize("int8")
+    assert_close(save_and_load(model, tmp_path)(inputs), model(inputs), 1e-6)
+
+
+@for_each(KINDS)
+def test_an_error_names_int8_instead_of_int4(kind):
     model = KINDS[kind]()
     model.build()
-    model.quantize("int4")
+    with pytest.raises(ValueError, match=re.escape(INT4_ERROR)):
+        model.quantize("int4")
 
 
-def export(kind, folder, format):
-    """An export computes what the model does, at other sizes too."""
-    model, inputs, labels = compiled(kind)
-    # As users do: of a model that was trained, not called.
+def export_fitted(kind, folder, format):
+    """Exports a model as users do: trained, and not called. Returns both."""
+    model, inputs, labels = create_compiled(kind)
     model.fit(inputs, labels, verbose=0)
     path = folder / f"export{SUFFIXES.get(format, '')}"
     model.export(path, format=format, verbose=False)
-    # Other sizes than the trained ones.
-    positions = "masked_lm_positions"
-    short = {
-        name: value[:2, ..., :5]
-        for name, value in inputs.items()
-        if name != positions
-    }
-    if positions in inputs:
-        short[positions] = inputs[positions][:2, :3] % 5
-    outputs = run_export(path, format, short)
-    expected = model(short)
+    return model, path
+
+
+def create_smaller_inputs(kind):
+    """Returns inputs of fewer and shorter rows than those of the training."""
+    inputs = create_inputs(kind)
+    smaller = {name: value[:2, ..., :5] for name, value in inputs.items()}
+    if kind == "pretrainer":
+        positions = inputs["masked_lm_positions"][:2, :3] % 5
+        smaller["masked_lm_positions"] = positions
+    return smaller
+
+
+def call_saved_model(path, inputs):
+    """Returns the outputs of a SavedModel, which takes int32 by name."""
+    import tensorflow as tf
+
+    served = tf.saved_model.load(str(path))
+    signature = served.signatures["serving_default"]
+    specs = signature.structured_input_signature[1]
+    assert specs.keys() == inputs.keys()
+    assert {spec.dtype for spec in specs.values()} == {tf.int32}
+    return served.serve(
+        {name: tf.constant(value) for name, value in inputs.items()}
+    )
+
+
+def call_litert(path, inputs):
+    """Returns the outputs of a LiteRT file."""
+    litert = pytest.importorskip("ai_edge_litert.interpreter")
+    runner = litert.Interpreter(str(path)).get_signature_runner()
+    outputs = runner(**inputs)
+    return outputs["output_0"] if [*outputs] == ["output_0"] else outputs
+
+
+def call_torch(path, inputs):
+    """Returns the outputs of a program of torch.export."""
+    import torch
+
+    tensors = {name: torch.as_tensor(value) for name, value in inputs.items()}
+    return torch.export.load(str(path)).module()(tensors)
+
+
+CALL_EXPORT = {
+    "tf_saved_model": call_saved_model,
+    "litert": call_litert,
+    "torch": call_torch,
+}
+
+
+@for_each(KINDS)
+@pytest.mark.parametrize("format", EXPORTED_FORMATS[keras.backend.backend()])
+def test_an_export_computes_what_the_model_does_at_other_sizes(
+    kind, format, tmp_path
+):
+    model, path = export_fitted(kind, tmp_path, format)
+    inputs = create_smaller_inputs(kind)
+    expected = model(inputs)
+    outputs = keras.tree.map_structure(
+        keras.ops.convert_to_numpy, CALL_EXPORT[format](path, inputs)
+    )
     if isinstance(expected, dict):
-        name = [*expected][-1]
-        outputs, expected = outputs[name], expected[name]
+        last = [*expected][-1]
+        outputs, expected = outputs[last], expected[last]
     assert_close(outputs, expected, 1e-4)
 
 
-def run_export(path, format, inputs):
-    """Returns the outputs of an export in the framework of its format."""
-    if format == "tf_saved_model":
-        import tensorflow as tf
-
-        served = tf.saved_model.load(str(path))
-        signature = served.signatures["serving_default"]
-        specs = signature.structured_input_signature[1]
-        assert specs.keys() == inputs.keys()
-        assert {spec.dtype for spec in specs.values()} == {tf.int32}
-        outputs = served.serve(
-            {name: tf.constant(value) for name, value in inputs.items()}
-        )
-    elif format == "litert":
-        interpreter = pytest.importorskip("ai_edge_litert.interpreter")
-        runner = interpreter.Interpreter(str(path)).get_signature_runner()
-        outputs = runner(**inputs)
-        if [*outputs] == ["output_0"]:
-            outputs = outputs["output_0"]
-    else:
-        import torch
-
-        tensors = {
-            name: torch.as_tensor(value) for name, value in inputs.items()
-        }
-        outputs = torch.export.load(str(path)).module()(tensors)
-    return keras.tree.map_structure(keras.ops.convert_to_numpy, outputs)
+def format_error(backend):
+    """Returns words of the error of a format that a backend cannot export."""
+    formats = " or ".join(EXPORTED_FORMATS[backend])
+    return f"exports this model as {formats}"
 
 
-OPERATIONS = {
-    "call, predict": call_predict,
-    "fit, evaluate": fit_evaluate,
-    "fit with a loss of `modeling`": fit_own_loss,
-    "save, load, fit on": save_load,
-    "clone": clone,
-    "functional use": functional,
-    "summary": summary,
-    "frozen parts": frozen,
-    "mixed precision": mixed,
-    "LoRA": lora,
-    "quantize int8": int8,
-    "quantize int4": int4,
-    **{
-        f"export {format}": functools.partial(export, format=format)
+@for_each(KINDS)
+@pytest.mark.parametrize(
+    "format",
+    [
+        format
         for format in FORMATS
-    },
-}
-
-
-# Words of the errors, which name the formats of the backend.
-TO_TORCH = "exports this model as torch"
-TO_SAVED_MODEL = "exports this model as tf_saved_model"
-TO_LITERT_TOO = "exports this model as tf_saved_model or litert"
-TO_OTHERS = {
-    "tensorflow": TO_LITERT_TOO,
-    "jax": TO_SAVED_MODEL,
-    "torch": TO_TORCH,
-}
-# {operation: {backend: words of its error}}. Every other operation works.
-ERRORS = {
-    "quantize int4": dict.fromkeys(BACKENDS, "take quantize('int8')"),
-    "export tf_saved_model": {"torch": TO_TORCH},
-    "export litert": {"jax": TO_SAVED_MODEL, "torch": TO_TORCH},
-    "export torch": {"tensorflow": TO_LITERT_TOO, "jax": TO_SAVED_MODEL},
-    "export onnx": TO_OTHERS,
-    "export openvino": TO_OTHERS,
-}
-
-
-@pytest.mark.slow
-@pytest.mark.backends
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_an_operation_of_keras_works_or_names_what_does(
-    operation, kind, tmp_path
+        if format not in EXPORTED_FORMATS[keras.backend.backend()]
+    ],
+)
+def test_an_error_names_the_formats_that_the_backend_exports(
+    kind, format, tmp_path
 ):
-    words = ERRORS.get(operation, {}).get(keras.backend.backend())
-    if words is None:
-        OPERATIONS[operation](kind, tmp_path)
-    else:
-        with pytest.raises(ValueError, match=re.escape(words)):
-            OPERATIONS[operation](kind, tmp_path)
+    words = format_error(keras.backend.backend())
+    with pytest.raises(ValueError, match=re.escape(words)):
+        export_fitted(kind, tmp_path, format)
 
 
+# {operation that works on every backend, as in docs/api.md: its tests}.
+TESTS_OF_OPERATIONS = {
+    "call, predict": [test_predict_computes_what_a_call_does],
+    "fit, evaluate": [test_fit_changes_what_evaluate_returns],
+    "fit with a loss of `modeling`": [
+        test_evaluate_returns_the_loss_of_modeling,
+        test_a_file_has_the_loss_of_modeling_with_which_a_model_was_fitted,
+    ],
+    "save, load, fit on": [
+        test_a_loaded_file_continues_with_the_optimizer_of_the_model
+    ],
+    "clone": [test_a_clone_with_the_same_weights_computes_the_same],
+    "functional use": [test_a_model_is_a_layer_of_a_functional_model_that_fits],
+    "summary": [test_summary_prints_the_number_of_weights],
+    "frozen parts": [
+        test_fit_keeps_the_weights_of_a_frozen_part,
+        test_a_frozen_part_stays_frozen_in_a_file,
+    ],
+    "mixed precision": [test_all_outputs_are_bfloat16_in_mixed_precision],
+    "LoRA": [test_a_file_keeps_what_a_model_with_lora_computes],
+    "quantize int8": [
+        test_int8_stores_the_kernel_of_each_dense_layer_in_a_byte_a_value,
+        test_int8_changes_the_outputs_little,
+        test_a_file_keeps_what_an_int8_model_computes,
+    ],
+}
+
+
+@functools.cache
 def read_table():
     """Returns {operation: {column: cell}} of the table in docs/api.md."""
     text = (ROOT / "docs/api.md").read_text("utf-8")
@@ -327,12 +403,22 @@ def read_table():
     }
 
 
-def test_the_page_shows_what_each_operation_does():
-    expected = {}
-    for operation in OPERATIONS:
-        errors = ERRORS.get(operation, {})
-        expected[operation] = {
-            column: errors.get(backend, "works")
-            for backend, column in BACKENDS.items()
-        }
-    assert read_table() == expected
+def test_the_page_lists_the_operations_that_work():
+    everywhere = dict.fromkeys(BACKENDS.values(), "works")
+    working = {
+        row for row, cells in read_table().items() if cells == everywhere
+    }
+    assert working == TESTS_OF_OPERATIONS.keys()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_page_says_what_each_backend_exports(backend, format):
+    is_exported = format in EXPORTED_FORMATS[backend]
+    cell = read_table()[f"export {format}"][BACKENDS[backend]]
+    assert cell == ("works" if is_exported else format_error(backend))
+
+
+def test_the_page_says_what_to_take_instead_of_int4():
+    cells = read_table()["quantize int4"]
+    assert cells == dict.fromkeys(BACKENDS.values(), INT4_ERROR)

@@ -59,8 +59,6 @@ def test_training_is_a_keyword_only_argument_of_an_operation():
     "versions",
     [accelerated.COMPILED, accelerated.FUSED_ON_CPU, accelerated.INFERENCE],
 )
-def test_an_operation_with_versions_for_training_or_inference_shows_its_mode(
-    versions,
-):
+def test_an_operation_with_several_versions_has_a_training_parameter(versions):
     for operation in versions:
         assert operation.training_parameter, operation.__name__

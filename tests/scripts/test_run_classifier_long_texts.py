@@ -95,7 +95,7 @@ def test_the_report_shows_the_wrong_texts(predictions, flags):
 def check_answers(flags, engine=None):
     """Compares an export's answers with the run's predictions."""
     bert = serving.load(flags["export_dir"], engine=engine)
-    # It accepts no second text.
+    # The export accepts no second text.
     assert bert.settings["num_texts"] == 1
     rows = read_json_lines(flags["output_dir"] / "predictions.jsonl")
     answers = bert.classify([row["text_a"] for row in rows])
@@ -143,7 +143,7 @@ def test_a_doc_stride_of_0_cuts_the_texts_of_an_evaluation(
 ):
     evaluating |= {"doc_stride": 0}
     script_runner.run("run_classifier.py", tmp_path, **evaluating).check()
-    # Without its end, no text tells its label.
+    # The label of a text is in its end, which is cut off.
     assert read_results(tmp_path / "evaluated")["eval_accuracy"] < 0.8
 
 

@@ -135,7 +135,6 @@ def short_run(flags, tmp_path_factory):
 
 
 def test_training_ends_when_its_time_is_over(short_run):
-    assert "Reached --max_hours after step 1." in short_run.done.stderr
     assert list_checkpoint_steps(short_run.folder) == [1]
 
 

@@ -137,7 +137,7 @@ def test_no_answer_is_given_where_none_scores_higher(run_with_null_answers):
     predictions = read_json(run_with_null_answers / "predictions.json")
     null_odds = read_json(run_with_null_answers / "null_odds.json")
     for qas_id, answer in predictions.items():
-        # The threshold is 0.
+        # 0 is the default of --null_score_diff_threshold.
         assert (answer == "") == (null_odds[qas_id] > 0)
 
 

@@ -28,7 +28,7 @@ def model(export_folders, tmp_path):
 
 
 def test_a_pickle_contains_no_weights(model):
-    # A path and three values.
+    # Only the path and the arguments of `serving.load`.
     assert len(pickle.dumps(model)) < 500
 
 

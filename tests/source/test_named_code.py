@@ -5,6 +5,7 @@ import builtins
 import collections
 import functools
 import io
+import itertools
 import re
 import tokenize
 
@@ -17,24 +18,16 @@ from tests.support.source_files import (
     parsed_sources,
 )
 
-# `module.name` with any packages before it, but those of others, and calls.
-# What ends in such words is a file.
-DOTTED_NAME = re.compile(
-    r"`(?!keras\.|tf\.)(?:\w+\.)*([a-z_]\w*)\.(?!(?:jsonl?|pb)`)(\w+)(?:\(.*?)?`"
-)
-
+SPAN = re.compile(r"`([^`]+)`")
 # A class by its name: two words or more, as in `FullTokenizer`. In an example,
 # a call of the class.
 CLASS_IN_SPAN = re.compile(r"\b_?(?:[A-Z][a-z0-9]+){2,}[A-Z]*\b")
 CLASS_IN_EXAMPLE = re.compile(CLASS_IN_SPAN.pattern + r"(?=[(.\[])")
-SPAN = re.compile(r"`([^`]+)`")
-EXAMPLE = re.compile(r"^ *For example:\n((?: {4}.*\n?|\n)*)", re.M)
-# `Class.member`, with any packages and modules before it, and calls.
-MEMBER = re.compile(r"`(?:[a-z_]\w*\.)*([A-Z]\w*)\.(\w+)(?=[`.(\[])")
+# Packages of others, and endings of files, which look like `module.name`.
+OTHER_PACKAGES = {"keras", "tf"}
+FILE_ENDINGS = {"ckpt", "data", "json", "jsonl", "pb", "py"}
 # Bases that add nothing that a docstring lists.
 EMPTY_BASES = {"ABC", "Generic", "NamedTuple", "Protocol", "TypedDict"}
-ATTRIBUTES = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)*)", re.M)
-ARGS = re.compile(r"^Args:\n((?: {4}.*\n?|\n)*)", re.M)
 
 
 def described_nodes(source):
@@ -52,6 +45,29 @@ def prose(source):
             yield token.string
     for node in described_nodes(source):
         yield ast.get_docstring(node) or ""
+
+
+def section_of(docstring, title):
+    """Returns the indented lines below a title, without their indent.
+
+    They are "" if the docstring is None, or has no such section.
+    """
+    _, _, below = f"\n{docstring}\n".partition(f"\n{title}:\n")
+    lines = itertools.takewhile(
+        lambda line: not line or line.startswith("    "), below.split("\n")
+    )
+    return "\n".join(line.removeprefix("    ") for line in lines)
+
+
+def dotted_names(text):
+    """Yields the parts of each name with dots that begins a span of code.
+
+    They are ["module", "Class", "method"] in `module.Class.method(argument)`.
+    """
+    for span in SPAN.findall(text):
+        parts = re.match(r"[\w.]*", span)[0].split(".")
+        if len(parts) > 1 and all(parts):
+            yield parts
 
 
 @functools.cache
@@ -114,13 +130,25 @@ def variables_of(source):
     return variables
 
 
+def module_members(text):
+    """Yields (module, name) of each `module.name`, or `variable.name`."""
+    for parts in dotted_names(text):
+        module, name = parts[-2:]
+        if (
+            not module[0].isupper()
+            and parts[0] not in OTHER_PACKAGES
+            and name not in FILE_ENDINGS
+        ):
+            yield module, name
+
+
 def test_docstrings_and_comments_name_code_that_exists():
     """In `module.name`, a module of this project defines the name."""
     modules = names_of_modules()
     all_names = set().union(*modules.values())
     wrong = []
     for source, text in all_prose():
-        for module, name in DOTTED_NAME.findall(text):
+        for module, name in module_members(text):
             # A module of ours with the name, or else a variable or a module
             # of others without a name of ours: a renamed module has one.
             is_right = (
@@ -162,8 +190,7 @@ def classes_named_in(text):
     """Yields the names of classes in the code of a docstring or a comment."""
     for span in SPAN.findall(text):
         yield from CLASS_IN_SPAN.findall(span)
-    for example in EXAMPLE.findall(text):
-        yield from CLASS_IN_EXAMPLE.findall(example)
+    yield from CLASS_IN_EXAMPLE.findall(section_of(text, "For example"))
 
 
 def test_docstrings_and_comments_name_classes_that_exist():
@@ -233,10 +260,23 @@ def test_docstrings_and_comments_name_members_that_exist():
     wrong = [
         f"{source.path.relative_to(ROOT)}: {owner}.{name}"
         for source, text in all_prose()
-        for owner, name in MEMBER.findall(text)
-        if not members.has(owner, name)
+        for parts in dotted_names(text)
+        for owner, name in itertools.pairwise(parts)
+        if owner[0].isupper() and not members.has(owner, name)
     ]
     check_none(wrong, "The class has no such member:")
+
+
+def listed_names(owner, title):
+    """Returns the names in a section of the docstring of a class.
+
+    A line may list several: `name, dtype: arguments of keras.Model`.
+    """
+    section = section_of(ast.get_docstring(owner), title)
+    listed = set()
+    for names in re.findall(r"^(\w[\w, ]*):", section, re.M):
+        listed |= {*names.split(", ")}
+    return listed
 
 
 def test_classes_have_the_attributes_that_their_docstrings_list():
@@ -244,8 +284,7 @@ def test_classes_have_the_attributes_that_their_docstrings_list():
     wrong = [
         f"{source.path.relative_to(ROOT)}: {owner.name}.{name}"
         for source, owner in all_classes()
-        for section in ATTRIBUTES.findall(ast.get_docstring(owner) or "")
-        for name in re.findall(r"^ {4}(\w+)\b.*:", section, re.M)
+        for name in listed_names(owner, "Attributes")
         if not members.has(owner.name, name)
     ]
     check_none(
@@ -271,22 +310,10 @@ def parameters_of_constructor(owner):
     return set()
 
 
-def listed_args(owner):
-    """Returns the names in the Args of the docstring of a class.
-
-    A line may list several: `name, dtype: arguments of keras.Model`.
-    """
-    listed = set()
-    for section in ARGS.findall(ast.get_docstring(owner) or ""):
-        for names in re.findall(r"^ {4}(\w[\w, ]*):", section, re.M):
-            listed |= {*names.split(", ")}
-    return listed
-
-
 def test_a_class_lists_all_parameters_of_its_constructor_or_none():
     wrong = []
     for source, owner in all_classes():
-        listed = listed_args(owner)
+        listed = listed_names(owner, "Args")
         parameters = parameters_of_constructor(owner)
         if listed and parameters and listed != parameters:
             names = ", ".join(sorted(listed ^ parameters))

@@ -74,7 +74,7 @@ def multilabel_copies(tmp_path):
     return tmp_path
 
 
-def test_copies_in_hugging_faces_format_state_the_problem_type_and_labels(
+def test_hugging_faces_format_keeps_the_problem_type_and_labels(
     multilabel_copies,
 ):
     for name in ("there", "back", "more"):

@@ -57,7 +57,7 @@ def test_each_metric_equals_its_formula(labels, predictions, expected):
         pytest.param([1.0, 2.0], [-np.inf, 3.0], id="infinite"),
     ],
 )
-def test_one_example_and_numbers_that_are_not_finite_have_no_correlation(
+def test_a_correlation_needs_two_examples_and_finite_numbers(
     labels, predictions
 ):
     names = ["pearson", "spearman"]

@@ -138,7 +138,7 @@ def test_half_of_a_surrogate_pair_is_kept(tmp_path):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("codec", [CLASSES, REGRESSION])
-def test_outputs_that_are_not_finite_leave_no_file(tmp_path, codec, value):
+def test_infinite_outputs_leave_no_file(tmp_path, codec, value):
     outputs = [[0.0] * codec.num_outputs, [value] * codec.num_outputs]
     with pytest.raises(ValueError, match="are not JSON compliant"):
         write_predicted_labels(

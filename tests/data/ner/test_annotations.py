@@ -51,7 +51,7 @@ def test_words_of_a_test_set_need_no_tags(tmp_path):
     assert example.tags == ["O"] * 4
 
 
-def test_words_without_tags_are_not_a_tagged_sentence():
+def test_a_tagged_sentence_needs_tags():
     row = {"tokens": WORDS}
     assert parse_tagged_sentence(row, "line 1", needs_tags=True) is None
 

@@ -43,7 +43,7 @@ def test_a_row_with_data_and_annotations_is_a_task(row):
         {},
     ],
 )
-def test_a_row_whose_data_is_not_an_object_is_not_a_task_of_label_studio(row):
+def test_a_label_studio_task_has_an_object_as_its_data(row):
     assert not is_label_studio_task(row)
 
 

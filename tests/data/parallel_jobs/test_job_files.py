@@ -89,7 +89,7 @@ def test_a_manifest_whose_shards_are_damaged_is_not_found(
     assert job.read_intact_manifest() is None
 
 
-def test_a_job_without_a_manifest_is_not_finished(job):
+def test_a_job_is_unfinished_without_a_manifest(job):
     assert job.read_intact_manifest() is None
 
 
@@ -185,7 +185,7 @@ def test_a_file_of_the_user_in_the_folder_of_the_work_stays(job, paths):
     assert os.listdir(paths.work_dir) == ["notes.txt"]
 
 
-def test_a_folder_that_no_job_created_is_not_removed(job, folder_with_notes):
+def test_only_the_folder_of_a_job_is_removed(job, folder_with_notes):
     job.remove_work()
     assert os.listdir(folder_with_notes) == ["notes.txt"]
 

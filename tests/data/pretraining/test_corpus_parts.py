@@ -40,11 +40,11 @@ def test_the_parts_contain_each_document_once(paths, monkeypatch, size):
     assert [*itertools.chain(*map(read_documents, parts))] == whole
 
 
-def test_a_small_corpus_is_one_part(paths, monkeypatch):
-    monkeypatch.setattr(corpus_parts, "_PART_BYTES", 10000)
+def test_a_small_corpus_is_one_part(paths):
     assert len(corpus_parts.split_corpus(paths)) == 1
 
 
-def test_a_large_corpus_has_several_parts(paths, monkeypatch):
-    monkeypatch.setattr(corpus_parts, "_PART_BYTES", 64)
-    assert len(corpus_parts.split_corpus(paths)) > 1
+def test_a_corpus_of_a_megabyte_has_four_parts(tmp_path):
+    path = tmp_path / "large.txt"
+    path.write_text("a text\n\n" * (1 << 17))
+    assert len(corpus_parts.split_corpus([str(path)])) == 4

@@ -19,7 +19,7 @@ PREDICTION_LENGTHS = {
 ANSWER_LENGTHS = {"start_positions": 1, "end_positions": 1, "is_impossible": 1}
 
 
-def test_a_window_that_lacks_a_part_of_the_answer_has_its_positions_at_0(
+def test_a_window_with_a_part_of_the_answer_has_the_positions_0(
     tmp_path, tokenizer
 ):
     """A window contains 8 of the 11 tokens. The first window lacks the d."""

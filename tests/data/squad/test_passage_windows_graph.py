@@ -31,9 +31,7 @@ def test_windows_equal_those_of_googles_code(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_token_has_most_context_in_the_window_that_googles_code_chose(
-    case,
-):
+def test_the_window_of_most_context_of_each_token_is_googles(case):
     examples, expected, _ = load_case(case, "predict_file", False)
     windows, _ = windows_of_case(case, examples)
     first_positions = windows.first_positions.numpy().tolist()

@@ -24,7 +24,7 @@ def test_a_row_has_the_number_of_its_first_line():
     ]
 
 
-def test_a_quote_after_a_backslash_is_a_character_if_the_dialect_escapes():
+def test_a_dialect_with_escapes_reads_a_backslash_before_a_quote():
     lines = ['"a \\"b\\" c\\\\",x\n']
     rows = parse_rows(lines, Dialect(",", has_escapes=True))
     assert [*rows] == [(1, ['a "b" c\\', "x"])]

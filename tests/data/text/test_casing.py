@@ -67,7 +67,7 @@ def test_a_vocabulary_that_lower_casing_changes_asks_for_the_flag(
         casing_of(tmp_path, words)
     nothing = {"tokenizer_config.json": {"do_lower_case": None}}
     assert casing_of(tmp_path, words, nothing, do_lower_case=False) is False
-    # Given, it holds.
+    # The casing that a user sets holds, whatever the words are.
     assert casing_of(tmp_path, words, do_lower_case=True) is True
     # Special words are no words, and a few cased words are no cased model.
     many = [f"[X{n}]" for n in range(200)] + words[:10]

@@ -111,7 +111,7 @@ def test_a_value_that_is_neither_text_nor_pair_is_refused(
 ):
     with pytest.raises(TypeError, match=message) as caught:
         preprocessor(texts)
-    # Whoever calls the layer knows it.
+    # The caller knows the name of the layer. The error names the value.
     assert "BertTextClassifierPreprocessor" not in str(caught.value)
 
 
@@ -145,11 +145,14 @@ def test_a_value_that_is_not_a_tokenizer_is_refused(tokenizer):
         BertTextClassifierPreprocessor(tokenizer)
 
 
-def test_many_texts_are_tokenized_in_parts(preprocessor, monkeypatch):
+def test_many_texts_are_tokenized_in_parts(preprocessor):
+    """A part contains at most 4096 of the 5000 texts."""
     texts = random_strings(50, seed=9)
-    whole = preprocessor((texts, texts[::-1]))
-    monkeypatch.setattr("data.text.preprocessor._MAX_TEXTS_AT_ONCE", 8)
-    assert_same(preprocessor((texts, texts[::-1])), whole)
+    features = preprocessor((texts, texts[::-1]))
+    repeated = {
+        name: np.tile(values, (100, 1)) for name, values in features.items()
+    }
+    assert_same(preprocessor((texts * 100, texts[::-1] * 100)), repeated)
 
 
 def test_importing_the_package_imports_no_large_library():

@@ -33,7 +33,7 @@ COUNTS = collections.Counter(
 )
 
 
-def test_extend_vocabulary_fills_unused_rows_with_words_that_save_the_most():
+def test_extend_vocabulary_fills_unused_rows_with_the_best_words():
     extended = vocabulary_learning.extend_vocabulary(VOCAB, COUNTS)
     assert extended == ["[PAD]", "seaweed", "wea", *VOCAB[3:]]
 

@@ -1,5 +1,6 @@
 """Words are split into WordPieces inside a graph."""
 
+import numpy as np
 import tensorflow as tf
 
 from data.text.wordpiece_graph import WordpieceTrie
@@ -68,11 +69,12 @@ def test_no_words_have_no_wordpieces():
     assert split_text("") == ([], [])
 
 
-def test_more_words_than_a_step_begins_are_all_split(monkeypatch):
-    monkeypatch.setattr("data.text.wordpiece_graph._MAX_WORDS_AT_ONCE", 2)
-    ids, ends = split_text("a unaffable a able a")
-    assert ids == [4, 1, 2, 3, 4, 6, 4]
-    assert ends == [1, 4, 7, 11, 13, 18, 20]
+def test_more_words_than_a_step_begins_are_all_split():
+    """A step begins at most 16,384 of the 20,000 words."""
+    ids, ends = split_text(" ".join(["a unaffable"] * 10_000))
+    assert ids == [4, 1, 2, 3] * 10_000
+    ends_of_texts = np.arange(10_000)[:, None] * 12 + [1, 4, 7, 11]
+    assert ends == ends_of_texts.ravel().tolist()
 
 
 def test_a_text_is_read_on_after_a_wordpiece_that_ended_before():

@@ -92,7 +92,7 @@ def test_the_first_five_entries_are_named():
     )
 
 
-def test_a_file_without_entries_contains_no_other_ones():
+def test_an_empty_file_contains_no_other_entries():
     assert describe_entries(iter("")) == "The file contains no other entries"
 
 

@@ -30,7 +30,7 @@ def test_a_preset_that_states_no_network_has_that_of_bert():
     }
 
 
-def test_the_casing_of_a_tokenizers_file_is_preferred_to_that_of_the_run():
+def test_the_tokenizers_file_and_then_the_run_state_the_casing():
     preset = Preset(
         "run",
         stated_casing={"do_lower_case": True},

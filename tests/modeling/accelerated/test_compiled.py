@@ -33,7 +33,7 @@ def test_each_seed_draws_for_itself():
     drawn = [bits_of(seed, 1 << 16) / 2**32 for seed in seeds]
     shares = np.corrcoef(drawn)[np.triu_indices(len(seeds), 1)]
     assert np.abs(shares).max() < 5 / np.sqrt(1 << 16)
-    # Not the same numbers at another place either.
+    # Nor is one seed the other shifted: almost all numbers are different.
     assert len(set(np.concatenate(drawn))) > 0.9998 * len(seeds) * (1 << 16)
     # Whether an element falls out says nothing of its neighbours in another.
     dropped = np.array(drawn) < 0.1

@@ -109,6 +109,6 @@ def test_these_are_all_compiled_versions():
         "cross_entropy",
         "dropout",
         "dropout_add_norm",
-        # Another test: it returns random numbers.
+        # It returns random numbers, which another test compares.
         "keep_mask",
     }

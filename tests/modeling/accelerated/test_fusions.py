@@ -53,7 +53,7 @@ def operations(forward, *inputs):
     the function.
     """
     context.enable_run_metadata()
-    # What others left there.
+    # Drop what the calls of earlier tests recorded.
     context.export_run_metadata()
     forward(*inputs)
     metadata = context.export_run_metadata()
@@ -109,5 +109,5 @@ def test_the_gradient_of_a_bias_is_added_up_in_float32(rank):
         loss = tf.reduce_sum(outputs * upstream)
     gradient = tape.gradient(loss, layer.bias.value)
     expected = np.asarray(upstream, np.float64).reshape(-1, 8).sum(0)
-    # Eight bits each, upstream and sum.
+    # `upstream` and its sum are rounded to the eight bits of bfloat16.
     np.testing.assert_allclose(gradient, expected, rtol=0.01)

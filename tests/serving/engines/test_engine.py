@@ -117,7 +117,7 @@ def test_a_copy_over_the_files_changes_no_reply(
     before = model.classify(TEXTS)
     for file in (tmp_path / "model").rglob("*"):
         if file.is_file():
-            # The same file, not a new one.
+            # Overwrite the file that the engine has open, not a new one.
             with file.open("r+b") as opened:
                 opened.write(bytes(file.stat().st_size))
     assert_same(model.classify(TEXTS), before)

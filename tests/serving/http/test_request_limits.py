@@ -23,7 +23,7 @@ def read_body(*parts, **limits):
             await asyncio.sleep(0)
             yield part
         if limits.get("timeout_s"):
-            # The rest does not come.
+            # The client never sends the rest of the body.
             await asyncio.Event().wait()
 
     http_request = types.SimpleNamespace(stream=stream)

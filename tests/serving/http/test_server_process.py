@@ -340,7 +340,7 @@ def test_at_sigterm_every_accepted_request_gets_its_reply(
         server.ask("GET", "/healthz")
 
 
-def test_a_stop_does_not_wait_for_a_body_that_never_comes(
+def test_a_stop_closes_a_connection_whose_body_is_late(
     tmp_path, export_folders
 ):
     data = json.dumps(TEXT).encode()

@@ -106,7 +106,7 @@ def count_sockets(server):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="no /proc")
-def test_a_reply_that_is_not_read_keeps_no_connection():
+def test_a_connection_ends_if_its_reply_is_left_unread():
     """The rest of the reply is dropped, and its memory is free."""
     head = b"POST /api/models/m/task HTTP/1.1\r\nHost: a\r\n"
     request = head + b'Content-Length: 13\r\n\r\n{"text": "a"}'

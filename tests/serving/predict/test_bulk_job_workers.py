@@ -81,7 +81,7 @@ def test_an_error_names_the_file_and_the_line_of_its_request(reply_with):
 
 
 @pytest.mark.parametrize("run", [run_twice, run_elsewhere])
-def test_a_unit_computed_twice_or_in_another_folder_writes_the_same_replies(
+def test_a_unit_computed_again_or_elsewhere_writes_the_same_replies(
     run, reply_with
 ):
     assert reply_with("other", run) == reply_with("once", run_once)

@@ -23,9 +23,7 @@ def test_each_entry_of_an_object_is_a_column(columns):
     assert list(columns.names) == ["scores.no", "scores.yes"]
 
 
-def test_an_answer_may_be_named_neither_as_an_object_nor_as_its_entries(
-    columns,
-):
+def test_the_names_of_an_object_and_of_its_entries_are_taken(columns):
     columns.add({"scores": {"no": 1}})
     assert columns.taken == {"scores", "scores.no"}
 
@@ -35,9 +33,7 @@ def test_a_field_that_equals_its_column_is_not_written_twice(columns):
     assert "text" in columns.repeated
 
 
-def test_a_field_that_differs_from_its_column_in_one_row_is_written_too(
-    columns,
-):
+def test_a_field_is_written_if_one_row_differs_from_its_column(columns):
     columns.drop_unequal_fields(InputRow(1, {"text": "a"}, cells={"text": "a"}))
     columns.drop_unequal_fields(InputRow(2, {"text": "b"}, cells={"text": "c"}))
     columns.drop_unequal_fields(InputRow(3, {"text": "d"}, cells={"text": "d"}))

@@ -7,7 +7,6 @@ import signal
 import pytest
 
 from serving.engines import EngineError
-from serving.predict import reply_loop
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_loop import reply_to_rows
 from serving.predict.reply_rows import RowOptions
@@ -57,32 +56,25 @@ class Asked:
         return [*reply_to_rows(asker, input_rows, RowOptions(**row_options))]
 
 
-# (number of a row, text), whose lengths go up and down.
-TEXTS = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
+# (number of a row, text), whose lengths go up and down. 4096 rows of a file are
+# sorted at a time.
+TEXTS = [*enumerate("x" * (1 + number * 37 % 100) for number in range(9000))]
 
 
-@pytest.fixture
-def hundred_rows(monkeypatch):
-    """Sorts only a hundred rows at a time."""
-    monkeypatch.setattr(reply_loop, "_BUFFER_ROWS", 100)
-
-
-@pytest.mark.usefixtures("hundred_rows")
 def test_rows_of_a_file_keep_their_order():
     result = Asked().answer(TEXTS, sorts_by_length=True, batch_size=8)
-    assert [len(rows) for rows in result] == [100, 100, 50]
+    assert [len(rows) for rows in result] == [4096, 4096, 808]
     cells = [row.cells for rows in result for row in rows]
     assert cells == [
         {"id": number, "size": len(text)} for number, text in TEXTS
     ]
 
 
-@pytest.mark.usefixtures("hundred_rows")
 def test_texts_of_a_file_are_computed_the_longest_first():
     asked = Asked()
     asked.answer(TEXTS, sorts_by_length=True, batch_size=8)
-    for first in (0, 100, 200):
-        part = asked.lengths[first : first + 100]
+    for first in (0, 4096, 8192):
+        part = asked.lengths[first : first + 4096]
         assert part == sorted(part, reverse=True)
 
 
@@ -93,9 +85,9 @@ def test_rows_of_a_pipe_are_answered_as_they_come():
     assert asked.lengths == [len(text) for _, text in TEXTS[:3]]
 
 
-def test_long_texts_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(reply_loop, "_BUFFER_CHARACTERS", 1000)
-    texts = [*enumerate(["x" * 600] * 5)]
+def test_long_texts_do_not_fill_the_memory():
+    """At most a text more than 8,388,608 characters are held at a time."""
+    texts = [*enumerate(["x" * 5_000_000] * 5)]
     result = Asked().answer(texts, sorts_by_length=True)
     assert [len(rows) for rows in result] == [2, 2, 1]
 

@@ -51,7 +51,7 @@ def test_a_row_without_text_has_no_reply():
 
 def test_the_first_reply_must_have_the_fields_to_keep():
     field_check = FieldCheck(RowOptions(output_fields=["lable"]))
-    # Neither has the fields of a reply.
+    # A row without a text and a failure are no replies, and prove nothing.
     field_check.check_first_reply([{}, Failure(ValueError("no text"))])
     with pytest.raises(ValueError, match=r"output_fields=lable.*from label"):
         field_check.check_first_reply([{"label": "yes"}])

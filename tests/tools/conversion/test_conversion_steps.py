@@ -59,7 +59,7 @@ def checkpoints(tmp_path):
         ("tf1", {"output_format": "kerashub"}, "kerashub"),
     ],
 )
-def test_a_checkpoint_is_written_in_the_other_format_unless_it_is_extended(
+def test_the_flags_and_the_format_read_choose_the_format_written(
     given, flags, written, checkpoints
 ):
     chosen = choose_format(

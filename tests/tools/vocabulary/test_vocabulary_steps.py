@@ -38,7 +38,7 @@ def test_a_file_that_states_another_casing_is_named(tmp_path):
         choose_casing_file(create_config(tmp_path, do_lower_case=False))
 
 
-def test_words_of_all_files_are_counted_without_bytes_that_are_not_text(
+def test_words_of_all_files_are_counted_and_broken_bytes_dropped(
     tmp_path, caplog
 ):
     (tmp_path / "a.txt").write_bytes(b"Boat \xff boat")

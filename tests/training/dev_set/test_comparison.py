@@ -211,9 +211,7 @@ def test_only_scores_on_other_rows_are_not_written():
         ),
     ],
 )
-def test_dev_sets_that_are_not_in_doubt_cause_no_message(
-    weights, command, caplog
-):
+def test_a_trusted_dev_set_is_silent(weights, command, caplog):
     with caplog.at_level("INFO", logger="absl"):
         compare(weights, command)
     assert caplog.messages == []

@@ -80,9 +80,7 @@ def on_table(dev_fraction, clean_fraction, version=RULE_VERSION, key=KEY):
         ),
     ],
 )
-def test_a_dev_set_of_rows_that_were_not_trained_on_raises_no_doubt(
-    preset, caplog
-):
+def test_a_dev_set_of_new_rows_is_trusted(preset, caplog):
     dev_set_rule = choose_dev_set_rule(preset, create_config(), KEY)
     assert dev_set_rule == DevSetRule(RULE_VERSION, FRACTION, KEY, FRACTION)
     assert not dev_set_rule.is_doubtful
@@ -145,7 +143,7 @@ def test_a_dev_set_of_rows_that_were_not_trained_on_raises_no_doubt(
         ),
     ],
 )
-def test_a_dev_set_of_rows_that_may_have_been_trained_on_raises_a_doubt(
+def test_a_dev_set_of_rows_maybe_trained_on_is_doubtful(
     preset, clean_fraction, reason, caplog
 ):
     dev_set_rule = choose_dev_set_rule(preset, create_config(), KEY)

@@ -89,9 +89,7 @@ def test_the_steps_are_those_of_the_records(tmp_path, epochs, warmup, expected):
     assert plan.num_steps == expected
 
 
-def test_the_steps_of_a_task_that_counts_examples_are_those_of_examples(
-    tmp_path,
-):
+def test_a_task_of_two_records_an_example_counts_steps_by_examples(tmp_path):
     plan = create_plan(tmp_path, TwoRecordsTask, num_train_epochs=1)
     assert plan.num_steps.training == 3
 

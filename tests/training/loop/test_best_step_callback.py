@@ -84,9 +84,7 @@ def test_an_unknown_metric_for_best_is_refused_before_training(options):
         run_task(options, [], metric_for_best="loss")
 
 
-def test_metric_for_best_without_an_evaluation_of_each_epoch_is_refused(
-    options,
-):
+def test_metric_for_best_needs_an_evaluation_of_each_epoch(options):
     changes = {"metric_for_best": "f1", "evaluate_each_epoch": False}
     config = toy_task.create_command(options | changes).config
     with pytest.raises(ValueError, match="--metric_for_best"):
@@ -139,9 +137,7 @@ def test_a_resumed_run_finds_the_best_score_among_nan(tmp_path):
     assert best.describe_reason_to_stop(6)
 
 
-def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
-    tmp_path,
-):
+def test_a_resumed_run_replaces_an_infinite_best_loss(tmp_path):
     def train(loss, num_steps):
         trainer = create_loop_trainer(output_dir=tmp_path)
         trainer.run_weights.restore_or_load()

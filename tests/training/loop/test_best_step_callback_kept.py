@@ -119,7 +119,7 @@ def test_a_restarted_run_forgets_its_best_step(options, tmp_path, caplog):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 12345])
-def test_a_new_run_does_not_predict_with_the_best_step_of_an_earlier_one(
+def test_a_new_run_ignores_the_best_step_of_an_earlier_run(
     seed, options, tmp_path
 ):
     run_task(options, [0.5, 0.9, 0.6])

@@ -1,4 +1,7 @@
-"""Steps that are not finite: skipped, counted, never saved."""
+"""Steps that are not finite: skipped, counted, never saved.
+
+Ten of them in a row end a run.
+"""
 
 import logging
 
@@ -8,30 +11,18 @@ import pytest
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
 from tests.support.two_weight_model import create_batches, create_loop_trainer
-from training.loop import step_loop
-
-
-@pytest.fixture
-def end_after(monkeypatch):
-    """A function (number) that sets which skipped step in a row is an error."""
-
-    def set_max_skipped_steps(number):
-        monkeypatch.setattr(step_loop, "MAX_SKIPPED_STEPS", number)
-
-    return set_max_skipped_steps
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_an_overflow_by_loss_scaling_is_not_a_failure(
-    at_once, end_after, tmp_path, caplog
+    at_once, tmp_path, caplog
 ):
-    end_after(1)
     trainer = create_loop_trainer(tmp_path, "float16", at_once=at_once)
-    # Scaled by 2**15 and 2**14, the second and third gradient overflow.
+    # Scaled by 2**15 down to 2**6, ten gradients in a row overflow.
     with caplog.at_level("INFO", logger="absl"):
-        trainer.fit_batches(create_batches([1, 1e36, 1e36, 1]), 5)
-    assert trainer.run_weights.global_step == 5
-    assert float(trainer.train_step.optimizer.dynamic_scale) == 2**13
+        trainer.fit_batches(create_batches([1, *[1e38] * 10, 1]), 13)
+    assert trainer.run_weights.global_step == 13
+    assert float(trainer.train_step.optimizer.dynamic_scale) == 2**5
     # TensorFlow may warn of functions that other tests traced.
     ours = [record for record in caplog.records if record.name == "absl"]
     assert not [record for record in ours if record.levelno > logging.INFO]
@@ -61,18 +52,17 @@ def test_two_devices_lower_the_loss_scale_together(tmp_path):
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_a_nonfinite_loss_counts_in_float16(at_once, end_after, tmp_path):
-    end_after(2)
+def test_a_nonfinite_loss_counts_in_float16(at_once, tmp_path):
     trainer = create_loop_trainer(tmp_path, "float16", at_once=at_once)
-    with pytest.raises(ValueError, match=r"2 steps.* step 5"):
-        trainer.fit_batches(create_batches([1, np.nan, 1, np.nan, np.inf]), 6)
+    factors = [1, np.nan, 1, *[np.nan, np.inf] * 5]
+    with pytest.raises(ValueError, match=r"10 steps.* step 13"):
+        trainer.fit_batches(create_batches(factors), 16)
 
 
-def test_a_gradient_infinite_at_every_scale_counts(end_after, tmp_path):
-    end_after(3)
+def test_a_gradient_infinite_at_every_scale_counts(tmp_path):
     trainer = create_loop_trainer(tmp_path, "float16")
     # 15 halvings bring the scale from 2**15 down to 1.
-    with pytest.raises(ValueError, match=r"3 steps.* step 18"):
+    with pytest.raises(ValueError, match=r"10 steps.* step 25"):
         trainer.fit_batches(
             create_batches([], zeros=np.ones(100, np.float32)), 100
         )
@@ -119,15 +109,14 @@ def test_nonfinite_weights_are_never_saved(at_once, tmp_path):
     ] == before
 
 
-def test_no_checkpoint_is_dropped_while_steps_are_skipped(end_after, tmp_path):
-    end_after(4)
+def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     trainer = create_loop_trainer(
         tmp_path,
         keep_checkpoint_max=2,
         save_checkpoints_steps=1,
     )
-    with pytest.raises(ValueError, match="4 steps in a row"):
-        trainer.fit_batches(create_batches([1, 1, 1] + [np.nan] * 9), 20)
+    with pytest.raises(ValueError, match="10 steps in a row"):
+        trainer.fit_batches(create_batches([1, 1, 1] + [np.nan] * 10), 20)
     assert list_checkpoint_steps(tmp_path) == [2, 3]
 
 

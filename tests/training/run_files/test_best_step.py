@@ -1,12 +1,12 @@
 """The best step of a run, in its history and in model.json."""
 
 import math
-import types
 
 import pytest
 
 from files.json_files import read_json, write_json
 from model_folders.model_json import MODEL_JSON_FILE
+from tests.support.two_weight_model import create_loop_config
 from training.run_files.best_step import (
     BestEvaluation,
     BestStep,
@@ -18,11 +18,7 @@ from training.run_files.history_lines import HISTORY_FILE
 
 def open_run(folder, is_chief=True, dev_set_checksum=0):
     """Returns (history, best step) of a run in a folder."""
-    config = types.SimpleNamespace(
-        is_chief=is_chief,
-        batch_size=8,
-        training=types.SimpleNamespace(summary_steps=0),
-    )
+    config = create_loop_config(folder, train_batch_size=8)
     history = History.read(
         config,
         folder / HISTORY_FILE,
@@ -79,9 +75,7 @@ def test_without_model_json_no_file_is_written(tmp_path):
     assert [*tmp_path.iterdir()] == []
 
 
-def test_only_before_the_first_evaluation_any_dev_set_is_that_of_the_best_step(
-    tmp_path,
-):
+def test_the_best_step_belongs_to_the_dev_set_of_its_evaluation(tmp_path):
     history, best_step = open_run(tmp_path, dev_set_checksum=7)
     assert best_step.has_this_dev_set()
     history.add_evaluation(1, {"f1": 0.5})

@@ -5,6 +5,7 @@ import types
 import pytest
 
 from tests.support import tensorboard_events
+from tests.support.two_weight_model import create_loop_config
 from training.run_files import history, history_lines
 
 
@@ -19,11 +20,7 @@ def seconds(monkeypatch):
 
 def history_of(folder):
     """Returns the History of a run in a folder."""
-    config = types.SimpleNamespace(
-        is_chief=True,
-        batch_size=8,
-        training=types.SimpleNamespace(summary_steps=0),
-    )
+    config = create_loop_config(folder, train_batch_size=8)
     return history.History.read(
         config, folder / history_lines.HISTORY_FILE, folder
     )

@@ -35,7 +35,7 @@ def test_an_evaluation_is_a_line_of_the_history(open_folder, tmp_path):
     assert line["dev_set"] == 7
 
 
-def test_scores_on_another_dev_set_do_not_replace_those_of_the_best_step(
+def test_the_history_keeps_the_scores_on_the_dev_set_of_the_run(
     open_folder, tmp_path
 ):
     open_folder(7).history.add_evaluation(3, {"accuracy": 0.75})

@@ -92,7 +92,7 @@ def test_an_entity_that_is_not_there_halves_the_precision(create_task):
 
 
 @pytest.mark.parametrize(("legal_tags", "tag"), [(False, "I-PER"), (True, "O")])
-def test_an_illegal_tag_is_only_predicted_without_legal_tags(
+def test_an_illegal_tag_is_predicted_if_all_tags_are_illegal(
     legal_tags, tag, create_task, tmp_path
 ):
     """In IOB2, I-PER cannot follow O."""

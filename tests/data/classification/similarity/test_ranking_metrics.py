@@ -14,7 +14,8 @@ def test_ranks_and_gains_are_those_of_the_definitions(caplog):
     gains[:15] = 0
     gains[15:30] = np.eye(15)[14]
     scores = rng.normal(size=len(queries))
-    # Beyond the tenth place.
+    # The only relevant passage of the second query is its last one, beyond
+    # the tenth place.
     scores[29] = -9.0
     actual = score_ranking(queries, gains, scores)
     shape = 6, 15

@@ -55,5 +55,5 @@ def test_the_class_of_the_flag_comes_before_that_of_the_model(
     assert processor.sets.read_labels() == ["no", "1"]
 
 
-def test_there_is_no_processor_without_a_class():
+def test_load_user_class_processor_is_none_without_a_class():
     assert load_user_class_processor(None, None, None) is None

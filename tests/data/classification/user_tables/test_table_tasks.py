@@ -30,7 +30,7 @@ def test_only_the_task_ranking_ranks_passages():
     assert tasks_where(lambda task: task.learns == "relevances") == ["ranking"]
 
 
-def test_only_the_task_ranking_keeps_all_passages_of_a_query_in_one_set():
+def test_only_ranking_keeps_all_passages_of_a_query_in_one_set():
     assert tasks_where(lambda task: task.is_split_by_first_text) == ["ranking"]
 
 

@@ -67,7 +67,7 @@ def test_weights_are_written_by_their_new_names(old_names, tmp_path):
     assert_same_bits(written, create_tensors())
 
 
-def test_a_saved_model_has_no_other_files_without_a_tokenizer(tmp_path):
+def test_a_model_saved_without_a_tokenizer_has_three_files(tmp_path):
     save_huggingface(BertModel(SMALL), tmp_path / "saved")
     assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == [
         "config.json",

@@ -63,7 +63,7 @@ def test_a_save_removes_only_its_own_files_in_a_folder_like_a_pattern(tmp_path):
     folder = tmp_path / "run[1]*"
     save_checkpoint(model, folder / "model.ckpt")
     assert len(list(folder.iterdir())) == 2
-    # What a pattern would find in its stead.
+    # A file that `run[1]*` matches if it is read as a pattern.
     left = tmp_path / "run1" / "model.ckpt.partial.index"
     left.parent.mkdir()
     left.write_text("another's")
