@@ -36,7 +36,7 @@ from modeling.options import ModelOptions
 from modeling.tensors import Outputs
 
 if TYPE_CHECKING:
-    from modeling.checkpoints.formats.checkpoint import LoadReport
+    from modeling.checkpoints.checkpoint import LoadReport
 
 
 class BaseModel(KerasFitModel):

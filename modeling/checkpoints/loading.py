@@ -18,18 +18,18 @@ from model_folders.formats.shape_checks import (
 from model_folders.labels import find_order
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
 from modeling.checkpoints.finding import (
     Source,
     check_checkpoint,
     check_sizes,
     open_checkpoint,
 )
-from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.formats.variables import google_name_of
 from modeling.checkpoints.head_comparison import (
     describe_other_head,
     head_weight_names,
 )
+from modeling.checkpoints.variables import google_name_of
 from modeling.options import ModelOptions
 
 if TYPE_CHECKING:

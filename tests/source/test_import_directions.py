@@ -198,7 +198,7 @@ def test_the_network_runs_on_any_backend_of_keras():
     # Faster versions, where TensorFlow is the backend, and its checkpoints.
     others = (
         ROOT / "modeling/accelerated",
-        ROOT / "modeling/checkpoints/formats/tf1.py",
+        ROOT / "modeling/checkpoints/tf1_checkpoint.py",
         ROOT / "model_folders/formats/object_based",
         ROOT / "model_folders/formats/tf1.py",
     )
@@ -252,10 +252,7 @@ def test_no_module_imports_itself_in_a_circle():
 
 # Checkpoints are loaded into models. `from_preset`, a class method of models as
 # in Keras, loads a checkpoint.
-_MAY_IMPORT_EACH_OTHER = {
-    ("modeling", "modeling/checkpoints"),
-    ("modeling", "modeling/checkpoints/formats"),
-}
+_MAY_IMPORT_EACH_OTHER = {("modeling", "modeling/checkpoints")}
 
 
 def test_only_from_preset_leads_from_models_to_checkpoints():

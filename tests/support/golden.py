@@ -157,7 +157,7 @@ def pretraining_gradients(
     """Returns {Google's name: gradient of the pretraining loss}."""
     import tensorflow as tf
 
-    from modeling.checkpoints.formats.variables import google_name_of
+    from modeling.checkpoints.variables import google_name_of
     from modeling.losses import PretrainingLoss
 
     def differentiate() -> list[Any]:

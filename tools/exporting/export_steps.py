@@ -61,7 +61,7 @@ def load_model_to_export(
         OSError: a file is missing or cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.checkpoints.formats.checkpoint import check_loaded
+    from modeling.checkpoints.checkpoint import check_loaded
     from modeling.task_models import CLASS_OF_NAME
 
     if model_class == kinds.ENCODER:

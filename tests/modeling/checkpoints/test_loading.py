@@ -10,11 +10,11 @@ import pytest
 
 import modeling
 from model_folders.reading.folder_reading import read_preset
-from modeling.checkpoints.formats.variables import (
+from modeling.checkpoints.loading import create_model, load_checkpoint
+from modeling.checkpoints.variables import (
     google_name_of,
     named_variables,
 )
-from modeling.checkpoints.loading import create_model, load_checkpoint
 from tests.support.models import SMALL, built
 
 

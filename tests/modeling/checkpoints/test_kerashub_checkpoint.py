@@ -1,7 +1,7 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-test_kerashub_loading.py reads recorded presets, and
-test_kerashub_writing_outputs.py compares with KerasHub itself.
+test_converted_checkpoint_kerashub.py reads recorded presets, and
+test_kerashub_checkpoint_outputs.py compares with KerasHub itself.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders import kinds
 from model_folders.reading import folder_reading
-from modeling.checkpoints.formats.variables import google_name_of
+from modeling.checkpoints.variables import google_name_of
 from tests.support.models import built, tiny_config
 from tests.support.output_files import snapshot
 from tests.support.paths import ROOT, SAMPLES
