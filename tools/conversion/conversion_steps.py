@@ -156,9 +156,9 @@ def load_model_to_convert(
         OSError: a file cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.task_models import CLASS_OF_NAME
+    from modeling.task_models import keras_class_of
 
-    model, report = CLASS_OF_NAME[model_class].load_preset(
+    model, report = keras_class_of(model_class).load_preset(
         preset, config=bert_config
     )
     if model_class != kinds.ENCODER and all(

@@ -62,11 +62,11 @@ def load_model_to_export(
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
     from modeling.checkpoints.checkpoint import check_loaded
-    from modeling.task_models import CLASS_OF_NAME
+    from modeling.task_models import keras_class_of
 
     if model_class == kinds.ENCODER:
         preset.warn_of_pooling()
-    model, report = CLASS_OF_NAME[model_class].load_preset(preset)
+    model, report = keras_class_of(model_class).load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     has_next_sentence = "cls/seq_relationship/output_weights" in report.loaded
     check_loaded(report, needs_head=not has_next_sentence)
