@@ -213,7 +213,7 @@ def test_the_files_are_those_that_kerashub_writes(tmp_path):
         ("multilabel", 3, "sigmoid"),
     ],
 )
-def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
+def test_the_output_mode_comes_back(tmp_path, mode, num_labels, activation):
     model = create_perturbed(modeling.BertClassifier, num_labels)
     source = write_release(tmp_path / "tf1", model, output_mode=mode)
     write_preset(source, tmp_path / "preset")
