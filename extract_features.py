@@ -30,7 +30,7 @@ def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
         config, parsed.set_by_user, preset
     )
     settings_check.check_trained_settings(preset, bert_config, tokenizer)
-    preset.warn_of_pooling()
+    settings_check.warn_of_pooling(preset)
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)
     predictor = load_predictor(config, bert_config, preset)
     num_lines = write_vectors(config, tokenizer, layers, predictor)

@@ -1,17 +1,19 @@
 """Reads and writes the files of a folder of weights, without Keras.
 
-Three modules define what all other modules use:
+Definitions of what such a folder states. `data`, `modeling`, `training` and
+`serving` share them:
 
     bert_config.py: the sizes and rates of a network
-    kinds.py: one entry for each class of model
+    kinds.py: one entry for each class of models
     output_modes.py: what the labels of a classifier are
+    labels.py: the names of outputs, their order, and labels.txt
+    scores.py: the scores in the folder of a run, and which are of one label
+    model_json_types.py: the entries of model.json, their types and values
 
-What the files of a folder state, and which module reads them:
+Which module reads the files of a folder:
 
     reading/: `read_preset` and `Preset`, all that the files of a folder state
-    model_json_types.py: the entries of model.json, their types and values
     model_json.py: model.json, which this project writes
-    labels.py: labels.txt, the names of outputs, and their order
     tokenizer_files.py: creates vocab.txt and the files beside it
     formats/: the files of each format of weights
 
@@ -23,6 +25,5 @@ What a command does with a folder:
 
     checkpoint_folders.py: finds the checkpoint to use in the folder of a run
     atomic_folders.py: creates and replaces folders, complete or not at all
-    scores.py: the scores in the folder of a run, and which are of one label
     cards/: the README.md of a folder
 """

@@ -134,7 +134,7 @@ def _clean_up(path: Path) -> None:
 
 def _list_unlisted_files(folder: Path) -> list[str]:
     """Returns the files in a folder that its list does not contain."""
-    file = _find_listing_file(folder)
+    file = _choose_listing_file(folder)
     listed = [_MOVED_MARK]
     if file.is_file():
         names = json_files.read_json(file).get("files")
@@ -149,7 +149,7 @@ def _is_leftover(old: Path) -> bool:
 
 def _write_listing_file(folder: Path) -> None:
     """Adds the names of all files in a folder to its list."""
-    file = _find_listing_file(folder)
+    file = _choose_listing_file(folder)
     content = json_files.read_json(file) if file.is_file() else {}
     names = {*_list_files(folder), file.relative_to(folder).as_posix()}
     json_files.write_json(
@@ -157,7 +157,7 @@ def _write_listing_file(folder: Path) -> None:
     )
 
 
-def _find_listing_file(folder: Path) -> Path:
+def _choose_listing_file(folder: Path) -> Path:
     files = [folder / name for name in _LISTING_FILES]
     return next(filter(Path.is_file, files), files[0])
 

@@ -1,8 +1,9 @@
-"""The kinds of models: one entry for each class in `modeling`.
+"""The kinds of models: one entry for each class of models in `modeling`.
 
 The name of a kind is the name of its class, which model.json records. All other
-modules look up here what depends on the kind. docs/adding_a_task.md lists the
-files that a new head needs. This module imports neither Keras nor TensorFlow.
+modules look up here what depends on the kind, and which classes there are.
+docs/adding_a_task.md lists the files that a new head needs. This module imports
+neither Keras nor TensorFlow.
 """
 
 import dataclasses
@@ -33,6 +34,7 @@ class ModelKind:
     """The properties of one class of models.
 
     Attributes:
+        module: module that defines the class, which is imported late.
         transformers_class: class of the same model in transformers, None if
             transformers has none.
         pipeline_tag: name of the model's task on the Hugging Face hub.
@@ -49,6 +51,7 @@ class ModelKind:
             of a model and the end of a training show.
     """
 
+    module: str = "modeling.task_models"
     transformers_class: str | None = None
     pipeline_tag: str = "feature-extraction"
     has_labels: bool = False
@@ -93,6 +96,7 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
         example_texts=("Ann came.",),
     ),
     ENCODER: ModelKind(
+        module="modeling.bert",
         transformers_class="BertModel",
         has_trained_head=False,
         text_tasks=("embed",),

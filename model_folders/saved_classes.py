@@ -6,9 +6,13 @@ imports/registration.py. `data` does not import `modeling` by that. Only Keras
 does, when it loads a file that names a class of `modeling`.
 """
 
+from model_folders.kinds import KIND_OF_CLASS
+
+_MODULE_OF_MODEL_CLASS: dict[str, str] = {
+    name: kind.module for name, kind in KIND_OF_CLASS.items()
+}
 # {name of a class in `modeling`: its module}. `modeling` offers these names.
-MODULE_OF_MODELING_CLASS = {
-    "BertModel": "modeling.bert",
+MODULE_OF_MODELING_CLASS = _MODULE_OF_MODEL_CLASS | {
     "ClassifierLoss": "modeling.losses",
     "ContrastiveLoss": "modeling.losses",
     "CosineLoss": "modeling.losses",
@@ -18,12 +22,6 @@ MODULE_OF_MODELING_CLASS = {
     "RegressionLoss": "modeling.losses",
     "SpanLoss": "modeling.losses",
     "TokenLoss": "modeling.losses",
-    "BertClassifier": "modeling.task_models",
-    "BertEmbedder": "modeling.task_models",
-    "BertMultipleChoice": "modeling.task_models",
-    "BertPretrainer": "modeling.task_models",
-    "BertSpanLabeler": "modeling.task_models",
-    "BertTokenClassifier": "modeling.task_models",
 }
 # {name of a class that a file may name: its module}.
 MODULE_OF_SAVED_CLASS = MODULE_OF_MODELING_CLASS | {

@@ -90,20 +90,20 @@ if TYPE_CHECKING:
     )
     from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
     from modeling.checkpoints.finding import read_shapes as read_shapes
-    from modeling.checkpoints.formats.huggingface import (
+    from modeling.checkpoints.huggingface_checkpoint import (
         save_huggingface as save_huggingface,
     )
-    from modeling.checkpoints.formats.kerashub import (
+    from modeling.checkpoints.kerashub_checkpoint import (
         save_kerashub as save_kerashub,
     )
-    from modeling.checkpoints.formats.tf1 import (
+    from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
+    from modeling.checkpoints.tf1_checkpoint import (
         save_checkpoint as save_checkpoint,
     )
-    from modeling.checkpoints.formats.tf1 import save_release as save_release
-    from modeling.checkpoints.formats.variables import (
+    from modeling.checkpoints.tf1_checkpoint import save_release as save_release
+    from modeling.checkpoints.variables import (
         named_variables as named_variables,
     )
-    from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
     from modeling.checkpoints.vocabulary_extension import (
         extend_model as extend_model,
     )
@@ -135,12 +135,12 @@ _MODULE_OF_NAME = MODULE_OF_MODELING_CLASS | {
     "check_checkpoint": "modeling.checkpoints.finding",
     "find_checkpoint": "modeling.checkpoints.finding",
     "read_shapes": "modeling.checkpoints.finding",
-    "save_huggingface": "modeling.checkpoints.formats.huggingface",
-    "save_kerashub": "modeling.checkpoints.formats.kerashub",
+    "save_huggingface": "modeling.checkpoints.huggingface_checkpoint",
+    "save_kerashub": "modeling.checkpoints.kerashub_checkpoint",
     "load_checkpoint": "modeling.checkpoints.loading",
-    "save_checkpoint": "modeling.checkpoints.formats.tf1",
-    "save_release": "modeling.checkpoints.formats.tf1",
-    "named_variables": "modeling.checkpoints.formats.variables",
+    "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
+    "save_release": "modeling.checkpoints.tf1_checkpoint",
+    "named_variables": "modeling.checkpoints.variables",
     "extend_model": "modeling.checkpoints.vocabulary_extension",
     "DistillationLoss": "modeling.distillation",
     "Distiller": "modeling.distillation",

@@ -124,7 +124,7 @@ class AttentionLayer(keras.layers.Layer):
         The projection is [B, length, N * H], or its rows are [R, N * H].
         """
         if layout:
-            projected = layout.pad(projected)
+            projected = layout.from_rows(projected)
         batch_size, length = keras.ops.shape(projected)[:2]
         projected = keras.ops.reshape(
             projected,
@@ -156,4 +156,4 @@ class AttentionLayer(keras.layers.Layer):
         joined = keras.ops.reshape(
             joined, (*keras.ops.shape(joined)[:2], width)
         )
-        return layout.unpad(joined) if layout else joined
+        return layout.to_rows(joined) if layout else joined

@@ -23,7 +23,7 @@ from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
-from model_folders.reading import folder_reading
+from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
 from modeling.keras_export import (
     create_shape_options,
@@ -36,7 +36,7 @@ from modeling.options import ModelOptions
 from modeling.tensors import Outputs
 
 if TYPE_CHECKING:
-    from modeling.checkpoints.formats.checkpoint import LoadReport
+    from modeling.checkpoints.checkpoint import LoadReport
 
 
 class BaseModel(KerasFitModel):
@@ -98,7 +98,7 @@ class BaseModel(KerasFitModel):
             check_labels(labels, num_labels=num_labels)
         preset = folder_reading.read_preset(path)
         if cls.embeds_texts:
-            preset.warn_of_pooling()
+            settings_check.warn_of_pooling(preset)
         model, report = cls.load_preset(
             preset,
             config=config,

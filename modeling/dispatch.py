@@ -15,7 +15,7 @@ For example, modeling/ops.py contains:
 1. The mark makes `ops.activation` a `DispatchedFunction`, whose `plain` is the
    function.
 2. An encoder calls `ops.activation(inputs, "gelu", training=True)`, which asks
-   `choose_version` of modeling/accelerated/ for a faster version.
+   `choose_version` of accelerated/version_choice.py for a faster version.
 3. In training, that is `compiled.activation`, if the inputs are wide. It is
    called with the same arguments. If `choose_version` returns None, the plain
    version is called.
@@ -167,7 +167,7 @@ def dispatched(training_parameter: TrainingParameter | None = None) -> _Mark:
 
 
 class _Chooser(Protocol):
-    """Chooses a version, as `choose_version` of modeling/accelerated/ does."""
+    """Chooses a version, as `choose_version` of version_choice.py does."""
 
     def __call__(
         self,
@@ -198,5 +198,6 @@ def _import_chooser() -> _Chooser:
         return _choose_plain
     # Imported late, because the package imports modeling/ops.py, which uses
     # this module.
-    choose: _Chooser = importlib.import_module(package).choose_version
+    version_choice = importlib.import_module(f"{package}.version_choice")
+    choose: _Chooser = version_choice.choose_version
     return choose

@@ -14,6 +14,7 @@ import keras
 from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.attention import AttentionLayer
+from modeling.dispatch import uses_plain_versions
 from modeling.layers import BertLayer, Dense
 from modeling.ops import dropout_seed
 from modeling.options import LayerOptions
@@ -187,8 +188,11 @@ class Transformer(BertLayer):
         packed_layout: PackedLayout | None = None,
     ) -> list[Tensor]:
         """Applies all blocks, each to the output of the block before it."""
-        layout = layout or PaddedLayout(inputs)
-        inputs = layout.unpad(inputs)
+        # Only faster versions need rows, so in plain mode keep [B, T, W].
+        if layout is None and not uses_plain_versions():
+            layout = PaddedLayout(inputs)
+        if layout:
+            inputs = layout.to_rows(inputs)
 
         def apply_block(
             block: TransformerBlock, seed: Tensor | None, inputs: Tensor
@@ -214,7 +218,9 @@ class Transformer(BertLayer):
             if self.gradient_checkpointing and training:
                 apply_this = keras.remat(apply_this)
             inputs = apply_this(inputs)
-            all_encoder_layers.append(layout.pad(inputs))
+            all_encoder_layers.append(
+                layout.from_rows(inputs) if layout else inputs
+            )
         return all_encoder_layers
 
     @property

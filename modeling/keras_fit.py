@@ -85,14 +85,12 @@ class KerasFitModel(keras.Model):
     def train_step(self, *arguments: object) -> dict[str, Tensor]:
         """Checks the features of a batch, and runs a step of `fit`."""
         self._check_batch(arguments[-1])
-        metrics: dict[str, Tensor] = super().train_step(*arguments)
-        return metrics
+        return super().train_step(*arguments)
 
     def test_step(self, *arguments: object) -> dict[str, Tensor]:
         """Checks the features of a batch, and runs a step of `evaluate`."""
         self._check_batch(arguments[-1])
-        metrics: dict[str, Tensor] = super().test_step(*arguments)
-        return metrics
+        return super().test_step(*arguments)
 
     def predict_step(self, *arguments: object) -> Outputs:
         """Checks the features of a batch, and runs a step of `predict`."""
@@ -129,10 +127,7 @@ class KerasFitModel(keras.Model):
             # is None.
             loss, _ = self.loss(cast("Outputs", y_pred), features)
             return loss
-        keras_loss: Tensor = super().compute_loss(
-            x, y, y_pred, sample_weight, training
-        )
-        return keras_loss
+        return super().compute_loss(x, y, y_pred, sample_weight, training)
 
     def compute_metrics(
         self,
@@ -156,10 +151,7 @@ class KerasFitModel(keras.Model):
             labels = {name: y.get(name) for name in y_pred}
             if isinstance(sample_weight, Mapping):
                 weights = {name: sample_weight.get(name) for name in y_pred}
-        metrics: dict[str, Tensor] = super().compute_metrics(
-            x, labels, y_pred, weights
-        )
-        return metrics
+        return super().compute_metrics(x, labels, y_pred, weights)
 
 
 def join_labels(

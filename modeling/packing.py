@@ -13,10 +13,10 @@ from typing import NamedTuple
 import keras
 
 from modeling.tensors import Tensor
-from modeling.unpadding import KeptLayout, RowMap, UnpaddedLayout
+from modeling.unpadding import MappedLayout, RowMap, UnpaddedLayout
 
 
-class PackedLayout(KeptLayout):
+class PackedLayout(MappedLayout):
     """The layout of the rows of a batch in a few long sequences, for attention.
 
     The longest sequence is packed first. Each sequence goes into the first

@@ -6,15 +6,17 @@ choices or texts, V = vocabulary size and W = hidden size.
 The features that all models read are listed at the top of base_task_model.py.
 """
 
-from typing import Final, Unpack
+import importlib
+from typing import Unpack
 
 import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
+from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from modeling.base_model import BaseModel
 from modeling.base_task_model import OneHeadModel, TaskModel
-from modeling.bert import BertModel, EncoderOutputs
+from modeling.bert import EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
 from modeling.ops import at_least_float32
@@ -260,17 +262,12 @@ class BertEmbedder(MultiTextModel):
         return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))
 
 
-# The classes that model_folders/kinds.py lists.
-_MODEL_CLASSES: tuple[type[BaseModel], ...] = (
-    BertPretrainer,
-    BertClassifier,
-    BertSpanLabeler,
-    BertTokenClassifier,
-    BertModel,
-    BertMultipleChoice,
-    BertEmbedder,
-)
-# {name of a class: the class}.
-CLASS_OF_NAME: Final = {
-    model_class.__name__: model_class for model_class in _MODEL_CLASSES
-}
+def keras_class_of(model_class: ModelClass) -> type[BaseModel]:
+    """Returns the class of models that `kinds.KIND_OF_CLASS` lists by its name.
+
+    Args:
+        model_class: name of the class, such as "BertClassifier".
+    """
+    module = importlib.import_module(KIND_OF_CLASS[model_class].module)
+    keras_class: type[BaseModel] = getattr(module, model_class)
+    return keras_class

@@ -18,7 +18,6 @@ from typing import NamedTuple, TypeAlias
 
 import keras
 
-from modeling.dispatch import uses_plain_versions
 from modeling.ops import reshape_like
 from modeling.tensors import Tensor
 
@@ -37,19 +36,15 @@ class PaddedLayout:
     """
 
     def __init__(self, padded: Tensor) -> None:
-        # In plain mode keep [B, T, W], because only fused versions need rows.
-        self._is_flat = not uses_plain_versions()
         self._batch_size, self._length, width = keras.ops.shape(padded)
         self._rows = keras.ops.reshape(padded, (-1, width))
 
-    def unpad(self, padded: Tensor) -> Tensor:
+    def to_rows(self, padded: Tensor) -> Tensor:
         """Returns the rows [B * T, W] of a tensor [B, T, W]."""
-        return reshape_like(padded, self._rows) if self._is_flat else padded
+        return reshape_like(padded, self._rows)
 
-    def pad(self, rows: Tensor) -> Tensor:
+    def from_rows(self, rows: Tensor) -> Tensor:
         """Restores the tensor [B, T, W] from its rows [B * T, W]."""
-        if not self._is_flat:
-            return rows
         return keras.ops.reshape(
             rows, (self._batch_size, self._length, rows.shape[-1])
         )
@@ -74,7 +69,7 @@ class RowMap(NamedTuple):
     spare: Tensor | int = 0
 
 
-class KeptLayout:
+class MappedLayout:
     """Base class of the layouts that keep only the rows at WordPieces.
 
     Attributes:
@@ -84,13 +79,13 @@ class KeptLayout:
     def __init__(self, row_map: RowMap) -> None:
         self.row_map = row_map
 
-    def unpad(self, padded: Tensor) -> Tensor:
+    def to_rows(self, padded: Tensor) -> Tensor:
         """Returns the rows [R, W] at WordPieces of [B, T, W] or [S, T, W]."""
         # The gradient of a gather would add up rows one by one, which is slow.
         # Instead, copy each row to its only position, and zeros to padding.
         return _with_gradient(self._gather, self._scatter_with_zeros)(padded)
 
-    def pad(self, rows: Tensor) -> Tensor:
+    def from_rows(self, rows: Tensor) -> Tensor:
         """Returns the tensor [B, T, W] or [S, T, W] that contains `rows`.
 
         The values at padding are arbitrary.
@@ -132,7 +127,7 @@ class KeptLayout:
         )
 
 
-class UnpaddedLayout(KeptLayout):
+class UnpaddedLayout(MappedLayout):
     """The layout of the WordPieces of a batch, without the padding.
 
     The number of rows is rounded up, so some rows may be padding.
@@ -166,7 +161,7 @@ def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
     # Round the number of rows up, so that there are few different shapes.
     multiple = keras.ops.maximum(_ROWS_MULTIPLE, num_positions // _MAX_SHAPES)
     # Always keep at least one row, even if the batch is all padding, because
-    # `pad` fills the padding with a copy of a row.
+    # `from_rows` fills the padding with a copy of a row.
     num_multiples = -(-keras.ops.maximum(num_wordpieces, 1) // multiple)
     num_rows = keras.ops.minimum(num_multiples * multiple, num_positions)
     # Order all positions [B * T]: first the WordPieces, then padding.
@@ -182,7 +177,7 @@ def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
 
 
 # Where the rows of a batch lie, and how to convert the batch to rows and back.
-Layout: TypeAlias = PaddedLayout | KeptLayout
+Layout: TypeAlias = PaddedLayout | MappedLayout
 
 
 def _with_gradient(

@@ -14,7 +14,7 @@ from absl import logging
 
 import modeling
 from command_line import cli
-from model_folders.reading.folder_reading import read_preset
+from model_folders.reading import folder_reading, settings_check
 from options.parsed_command import ParsedCommand
 from tools.conversion.conversion_steps import (
     choose_format,
@@ -30,11 +30,15 @@ from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
 def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     config = parsed.config
-    preset = read_preset(config.init_checkpoint, "--init_checkpoint")
+    preset = folder_reading.read_preset(
+        config.init_checkpoint, "--init_checkpoint"
+    )
     checkpoint = modeling.find_checkpoint(preset)
-    bert_config = preset.load_required_config(config.bert_config_file)
+    bert_config = folder_reading.load_required_config(
+        preset, config.bert_config_file
+    )
     model_class = choose_model_class(config, checkpoint, preset)
-    preset.check_model_class(model_class)
+    settings_check.check_model_class(preset, model_class)
     output_format = choose_format(config, checkpoint, preset, model_class)
     tokenizer = load_tokenizer(config, bert_config, preset)
     old_ids = None

@@ -16,7 +16,10 @@ from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.reading.folder_reading import read_preset
+from model_folders.reading.folder_reading import (
+    read_max_seq_length,
+    read_preset,
+)
 
 # Number of texts that a call outside a graph tokenizes at a time.
 _MAX_TEXTS_AT_ONCE = 4096
@@ -122,8 +125,8 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
             num_positions = 512
             if bert_config:
                 num_positions = bert_config.max_position_embeddings
-            sequence_length = preset.read_max_seq_length(
-                preset.model_class or "", num_positions
+            sequence_length = read_max_seq_length(
+                preset, preset.model_class or "", num_positions
             )
         return cls(tokenizer, sequence_length, **kwargs)
 

@@ -5,8 +5,10 @@ The modules, the one to read first at the top:
     preset.py: `Preset`, all that the files of a folder state, and the flags
         that follow from it
     folder_reading.py: `read_preset`, which reads a folder into a `Preset`. It
-        calls the modules below and formats/
+        calls the modules below and formats/. Other functions read later what
+        only some commands need
     config_files.py: the configuration of a network, in a file of any library
     hub.py: downloads a folder of the Hugging Face hub
-    settings_check.py: compares a model's settings with those of its training
+    settings_check.py: compares a model with the class and the settings that a
+        `Preset` states
 """

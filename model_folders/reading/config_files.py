@@ -64,11 +64,11 @@ def load_config(path: StrPath) -> BertConfig:
         ValueError: the file is not the configuration of a BERT. The message
             names the file.
     """
-    file = _find_config_file(str(path))
+    file = _choose_config_file(str(path))
     return BertConfig.from_file_entries(_read_network(file), file)
 
 
-def _find_config_file(path: str) -> str:
+def _choose_config_file(path: str) -> str:
     """Returns the configuration in a folder. A file is returned unchanged."""
     if not os.path.isdir(path):
         return path

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from files.json_files import read_json
 from files.paths import StrPath
-from model_folders import model_json
-from model_folders.bert_config import CONFIG_FILE
+from model_folders import kinds, model_json
+from model_folders.bert_config import CONFIG_FILE, BertConfig
 from model_folders.formats.huggingface import sentence_transformers
 from model_folders.formats.huggingface.config import (
     PROBLEM_TYPE_OF_MODE,
@@ -32,10 +33,18 @@ from model_folders.model_json_types import (
 from model_folders.reading import hub
 from model_folders.reading.config_files import (
     list_config_files,
+    load_config,
     read_class_and_settings,
 )
 from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
+
+# {file of transformers or sentence-transformers: its entry for the length of
+# inputs}.
+_LENGTH_ENTRY_OF_FILE = {
+    "sentence_bert_config.json": "max_seq_length",
+    "tokenizer_config.json": "model_max_length",
+}
 
 
 def read_preset(
@@ -101,6 +110,51 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
         training_settings=model_json.training_settings_of(contents),
         model_json=contents,
     )
+
+
+def load_required_config(preset: Preset, file: str | None = None) -> BertConfig:
+    """Reads the configuration in a file, by default in a preset's folder.
+
+    For the folder's own file, returns the object of `preset.load_config`, so
+    that errors about the sizes of the weights name this file.
+
+    Raises:
+        FileNotFoundError: the file does not exist, or the folder contains no
+            configuration.
+        ValueError: the file is not the configuration of a BERT.
+    """
+    if file in {None, preset.config_file} and (stated := preset.load_config()):
+        return stated
+    return load_config(file or preset.path)
+
+
+def read_max_seq_length(
+    preset: Preset, model_class: str, num_positions: int
+) -> int:
+    """Returns the maximum length of the inputs of a preset's training.
+
+    Args:
+        preset: Preset of the weights.
+        model_class: name of the model's class, which may be a user's own.
+        num_positions: number of the model's positions, which is returned if no
+            file records the length.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is malformed.
+    """
+    length: object = preset.head_settings.get("max_seq_length")
+    if length is None and model_class != kinds.MULTIPLE_CHOICE:
+        # Ignore this setting for multiple choice, because it may be the total
+        # length of all choices.
+        length = preset.training_settings.get("max_seq_length")
+    for name, entry in _LENGTH_ENTRY_OF_FILE.items():
+        file = os.path.join(preset.path, name)
+        if length is None and os.path.isfile(file):
+            length = read_json(file).get(entry)
+    if not isinstance(length, int):
+        return num_positions
+    return min(length, num_positions)
 
 
 def folder_of(path: StrPath) -> str:

@@ -1,17 +1,13 @@
 """A `Preset`: all that the files in a folder state about its weights.
 
-folder_reading.py reads the files, and creates the Preset.
+folder_reading.py reads the files, and creates the Preset. settings_check.py
+compares a Preset with the model that loads the weights.
 """
 
 import dataclasses
 import functools
-import os
 from typing import TypedDict
 
-from absl import logging
-
-from files.json_files import read_json
-from model_folders import kinds
 from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import (
     HeadSettings,
@@ -36,12 +32,6 @@ class NetworkArguments(TypedDict):
 
 # The names of the arguments in `NetworkArguments`.
 NETWORK_ARGUMENTS = ("left_to_right", "bilstm")
-# {file of transformers or sentence-transformers: its entry for the length of
-# inputs}.
-_LENGTH_ENTRY_OF_FILE = {
-    "sentence_bert_config.json": "max_seq_length",
-    "tokenizer_config.json": "model_max_length",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,84 +145,15 @@ class Preset:
         }
 
     def load_config(self) -> BertConfig | None:
-        """Reads the configuration. Returns None if the folder contains none.
+        """Returns the configuration, or None if the folder contains none.
+
+        Only the first call reads the file. Each call returns the same object.
 
         Raises:
             ValueError: the file is not the configuration of a BERT.
         """
         return self._config
 
-    def load_required_config(self, file: str | None = None) -> BertConfig:
-        """Reads the configuration in a file, by default in the folder.
-
-        For the folder's own file, returns the object of `load_config`, so that
-        errors about the sizes of the weights name this file.
-
-        Raises:
-            FileNotFoundError: the file does not exist, or the folder contains
-                no configuration.
-            ValueError: the file is not the configuration of a BERT.
-        """
-        if file in {None, self.config_file} and self._config is not None:
-            return self._config
-        return load_config(file or self.path)
-
     @functools.cached_property
     def _config(self) -> BertConfig | None:
         return load_config(self.config_file) if self.config_file else None
-
-    def read_max_seq_length(self, model_class: str, num_positions: int) -> int:
-        """Returns the maximum length of the inputs of the folder's training.
-
-        Args:
-            model_class: name of the model's class, which may be a user's own.
-            num_positions: number of the model's positions, which is returned if
-                no file records the length.
-
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: a file is malformed.
-        """
-        length: object = self.head_settings.get("max_seq_length")
-        if length is None and model_class != kinds.MULTIPLE_CHOICE:
-            # Ignore this setting for multiple choice, because it may be the
-            # total length of all choices.
-            length = self.training_settings.get("max_seq_length")
-        for name, entry in _LENGTH_ENTRY_OF_FILE.items():
-            file = os.path.join(self.path, name)
-            if length is None and os.path.isfile(file):
-                length = read_json(file).get(entry)
-        if not isinstance(length, int):
-            return num_positions
-        return min(length, num_positions)
-
-    def check_model_class(self, name: str | None) -> None:
-        """Checks that the head was not trained for another task.
-
-        A model without a head passes, although its answers would be random.
-
-        Args:
-            name: class of the model that loads the weights, or None if unknown.
-
-        Raises:
-            ValueError: the folder describes a model of a different class.
-        """
-        if self.model_class != name and all(
-            map(kinds.is_task_specific, (self.model_class, name))
-        ):
-            raise ValueError(
-                f"{self.path} contains a {self.model_class}, but this task "
-                f"needs a {name}. Use the model for its own task, or pass it "
-                "to --init_checkpoint, with --do_train and another --output_dir"
-            )
-
-    def warn_of_pooling(self) -> None:
-        """Warns if sentence-transformers would compute different vectors."""
-        if self.pooling:
-            logging.warning(
-                "%s was trained with %s, but this program averages the vectors "
-                "of a text's tokens. The results will differ from the vectors "
-                "that sentence-transformers computes.",
-                self.path,
-                self.pooling,
-            )

@@ -1,4 +1,4 @@
-"""Compares a model's settings with the settings that it was trained with.
+"""Compares a model with the class and settings that it was trained with.
 
 This module imports neither Keras nor TensorFlow.
 """
@@ -8,7 +8,9 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from model_folders import model_json
+from absl import logging
+
+from model_folders import kinds, model_json
 from model_folders.bert_config import BertConfig
 from model_folders.reading.preset import NETWORK_ARGUMENTS, Preset
 from model_folders.tokenizer_files import Tokenizer
@@ -156,6 +158,40 @@ def find_first_difference(
         elif saved_value != value:
             return SettingDifference(name, saved_value, value)
     return None
+
+
+def check_model_class(preset: Preset, name: str | None) -> None:
+    """Checks that the head in a folder was not trained for another task.
+
+    A model without a head passes, although its outputs would be random.
+
+    Args:
+        preset: Preset of the weights.
+        name: class of the model that loads the weights, or None if unknown.
+
+    Raises:
+        ValueError: the folder describes a model of a different class.
+    """
+    if preset.model_class != name and all(
+        map(kinds.is_task_specific, (preset.model_class, name))
+    ):
+        raise ValueError(
+            f"{preset.path} contains a {preset.model_class}, but this task "
+            f"needs a {name}. Use the model for its own task, or pass it to "
+            "--init_checkpoint, with --do_train and another --output_dir"
+        )
+
+
+def warn_of_pooling(preset: Preset) -> None:
+    """Warns if sentence-transformers would compute different vectors."""
+    if preset.pooling:
+        logging.warning(
+            "%s was trained with %s, but this program averages the vectors of "
+            "a text's tokens. The results will differ from the vectors that "
+            "sentence-transformers computes.",
+            preset.path,
+            preset.pooling,
+        )
 
 
 def check_lengths(

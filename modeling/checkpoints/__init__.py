@@ -6,7 +6,18 @@ which module reads its files, loads it and writes it.
     loading.py: loads a checkpoint into a model, or creates the model from it
     finding.py: finds a checkpoint of any format, and checks its sizes
     head_comparison.py: whether a model can use the head in a folder
-    formats/: a module for each format, which assigns the values in its files to
-        the variables of a model, or writes the files
     vocabulary_extension.py: extends the vocabulary of a loaded model
+
+A checkpoint in a format, and what writes the format:
+
+    checkpoint.py: `Checkpoint`, the base class, and the `LoadReport` of what
+        was loaded
+    tf1_checkpoint.py: checkpoints of TensorFlow 1, as in Google's releases
+    huggingface_checkpoint.py: the folders of transformers
+    converted_checkpoint.py: `ConvertedCheckpoint` and a table of its formats,
+        whose names and shapes a reader converts to Google's: presets of
+        KerasHub, tf_model.h5 of transformers 4, and the object-based
+        checkpoints of Model Garden and TF-Hub
+    kerashub_checkpoint.py: only writes presets of KerasHub
+    variables.py: Google's names of a model's variables, and their values
 """

@@ -1,36 +1,23 @@
 """Finds checkpoints of any format, and chooses the class that loads them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import RunStep, find_tf1_checkpoint
 from model_folders.formats.huggingface.weights import find_huggingface
-from model_folders.formats.kerashub.weights import find_kerashub_weights
-from model_folders.formats.object_based.folders import find_object_weights
 from model_folders.formats.shape_checks import check_shapes
-from model_folders.formats.tf_h5 import find_tf_h5_weights
 from model_folders.reading.preset import Preset
-from modeling.checkpoints.formats.checkpoint import Checkpoint
-from modeling.checkpoints.formats.huggingface import HuggingFaceCheckpoint
-from modeling.checkpoints.formats.kerashub import KerasHubCheckpoint
-from modeling.checkpoints.formats.object_based import ObjectBasedCheckpoint
-from modeling.checkpoints.formats.tf_h5 import TfH5Checkpoint
+from modeling.checkpoints.checkpoint import Checkpoint
+from modeling.checkpoints.converted_checkpoint import (
+    CONVERTED_FORMATS,
+    ConvertedCheckpoint,
+)
+from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
 
 # A checkpoint, the folder that contains it, or what the folder's files state.
 Source: TypeAlias = StrPath | Preset
-
-# (function that finds the file of a format, class that loads it), in the order
-# in which a folder is searched. Checkpoints of TensorFlow 1 come last.
-_FORMATS: Sequence[
-    tuple[Callable[[StrPath], str | None], Callable[[str], Checkpoint]]
-] = (
-    (find_huggingface, HuggingFaceCheckpoint),
-    (find_kerashub_weights, KerasHubCheckpoint),
-    (find_tf_h5_weights, TfH5Checkpoint),
-    (find_object_weights, ObjectBasedCheckpoint),
-)
 
 
 def open_checkpoint(
@@ -39,6 +26,7 @@ def open_checkpoint(
     """Returns the checkpoint that a path names or contains.
 
     Reads no values. The function chooses the first format whose files exist.
+    Checkpoints of TensorFlow 1 come last.
 
     Args:
         source: path of the checkpoint, path of the folder that contains it, or
@@ -56,14 +44,16 @@ def open_checkpoint(
     if isinstance(source, Preset):
         model_json = source.model_json
         source = source.weights_path
-    for find_weights, checkpoint_class in _FORMATS:
-        if file := find_weights(source):
-            return checkpoint_class(file)
+    if file := find_huggingface(source):
+        return HuggingFaceCheckpoint(file)
+    for converted_format in CONVERTED_FORMATS:
+        if file := converted_format.find(source):
+            return ConvertedCheckpoint(file, converted_format)
 
     prefix = find_tf1_checkpoint(source, run_step, model_json)
     # Import after a checkpoint is found, because only this format needs
     # TensorFlow, which other backends of Keras lack.
-    from modeling.checkpoints.formats.tf1 import Tf1Checkpoint
+    from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
 
     return Tf1Checkpoint(prefix)
 

@@ -13,7 +13,7 @@ from model_folders import kinds
 from model_folders.formats.head_names import find_num_outputs
 from model_folders.labels import find_order, format_first_labels
 from model_folders.reading.preset import Preset
-from modeling.checkpoints.formats.variables import google_name_of
+from modeling.checkpoints.variables import google_name_of
 
 # Matches the names of the weights that are no part of a fine-tuned head.
 _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")

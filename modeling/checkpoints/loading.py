@@ -18,18 +18,18 @@ from model_folders.formats.shape_checks import (
 from model_folders.labels import find_order
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
 from modeling.checkpoints.finding import (
     Source,
     check_checkpoint,
     check_sizes,
     open_checkpoint,
 )
-from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.formats.variables import google_name_of
 from modeling.checkpoints.head_comparison import (
     describe_other_head,
     head_weight_names,
 )
+from modeling.checkpoints.variables import google_name_of
 from modeling.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _PRETRAINED_NAME = re.compile(
 
 
 def load_checkpoint(
-    model: "KerasFitModel",
+    model: keras.Model,
     path: Source,
     *,
     initial_blocks: Sequence[int] | None = None,
@@ -59,7 +59,8 @@ def load_checkpoint(
     """Loads a checkpoint of BERT into a model, in any format that we read.
 
     Args:
-        model: any model of this package, built or not.
+        model: any model of this package, or a built keras.Model that contains
+            such a model.
         path: a checkpoint, or the folder that contains it: of TF1, such as
             `bert_model.ckpt`, of transformers (`model.safetensors`,
             `pytorch_model.bin` or `tf_model.h5`), a preset of KerasHub, or an
@@ -93,13 +94,19 @@ def load_checkpoint(
         FileNotFoundError: the path contains no checkpoint.
         OSError: the checkpoint cannot be read.
         ValueError: `initial_blocks` does not name one block for each block of
-            the model, a variable of the encoder is missing or has another
-            shape, a value is not a finite floating-point number, or `path`
-            contains an adapter.
+            the model, or `model` has no `config` to compare. A variable of the
+            encoder is missing or has another shape, a value is not a finite
+            floating-point number, or `path` contains an adapter.
     """
-    # A user's model around a BertModel has no `config`.
     if initial_blocks is not None:
-        check_initial_blocks(model.config, initial_blocks)
+        # A user's model around a BertModel has no `config`.
+        config = getattr(model, "config", None)
+        if not isinstance(config, BertConfig):
+            raise ValueError(
+                "`initial_blocks` needs a model with a BertConfig. Load the "
+                "checkpoint into the BertModel that the model contains"
+            )
+        check_initial_blocks(config, initial_blocks)
     preset = None
     if isinstance(path, Preset):
         preset = path
@@ -188,7 +195,7 @@ def _raise_missing_config(preset: Preset) -> NoReturn:
 
 
 def _load_weights(
-    model: "KerasFitModel",
+    model: keras.Model,
     checkpoint: Checkpoint,
     preset: Preset | None,
     *,
@@ -268,7 +275,7 @@ def _unknown_num_labels_error(
 
 
 def _describe_unusable_head(
-    model: "KerasFitModel",
+    model: keras.Model,
     checkpoint: Checkpoint,
     preset: Preset,
     label_alternatives: Sequence[Sequence[str]],
@@ -288,7 +295,7 @@ def _describe_unusable_head(
 
 
 def _reorder_outputs(
-    model: "KerasFitModel",
+    model: keras.Model,
     preset: Preset,
     label_alternatives: Sequence[Sequence[str]],
     report: LoadReport,

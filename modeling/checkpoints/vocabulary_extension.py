@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 import keras
 import numpy as np
 
-from modeling.checkpoints.formats.variables import google_name_of
+from modeling.checkpoints.variables import google_name_of
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel

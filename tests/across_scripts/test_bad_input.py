@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 from data.io import tf_examples, tfrecord_files
-from modeling.checkpoints.formats import tf1
+from modeling.checkpoints import tf1_checkpoint
 from tests.support import script_runner
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
@@ -66,7 +66,9 @@ def wrong_files(tmp_path_factory, sample_records, pretrained):
     (folder / "lies.tfrecord").write_bytes(lies)
     squad = tf_examples.encode_example({"unique_ids": [1]})
     (folder / "other.tfrecord").write_bytes(tfrecord_files.frame_record(squad))
-    tf1.write_checkpoint(folder / "cut.ckpt", {"global_step": tf.Variable(0)})
+    tf1_checkpoint.write_checkpoint(
+        folder / "cut.ckpt", {"global_step": tf.Variable(0)}
+    )
     os.truncate(folder / "cut.ckpt.data-00000-of-00001", 1)
     # A run whose checkpoints are empty.
     shutil.copytree(pretrained.folder / "run", folder / "damaged")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from modeling import accelerated, dispatch, ops
+from modeling import dispatch, ops
+from modeling.accelerated import version_choice
 
 
 def test_plain_versions_switches_the_faster_versions_off():
@@ -57,7 +58,11 @@ def test_training_is_a_keyword_only_argument_of_an_operation():
 
 @pytest.mark.parametrize(
     "versions",
-    [accelerated.COMPILED, accelerated.FUSED_ON_CPU, accelerated.INFERENCE],
+    [
+        version_choice.COMPILED,
+        version_choice.FUSED_ON_CPU,
+        version_choice.INFERENCE,
+    ],
 )
 def test_an_operation_with_several_versions_has_a_training_parameter(versions):
     for operation in versions:

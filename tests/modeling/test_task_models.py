@@ -12,7 +12,7 @@ import modeling
 from model_folders import kinds
 from modeling import BertConfig, BertPretrainer
 from modeling.losses import PretrainingLoss
-from modeling.task_models import CLASS_OF_NAME
+from modeling.task_models import keras_class_of
 from tests.support.model_cases import (
     BATCH_SIZE,
     CONFIG,
@@ -43,8 +43,11 @@ OUTPUTS = {
 }
 
 
-def test_each_kind_of_model_has_a_class_of_its_name():
-    assert CLASS_OF_NAME.keys() == kinds.KIND_OF_CLASS.keys()
+@pytest.mark.parametrize("name", kinds.KIND_OF_CLASS)
+def test_each_kind_of_model_is_a_class_in_the_module_of_the_kind(name):
+    keras_class = keras_class_of(name)
+    assert keras_class.__name__ == name
+    assert keras_class.__module__ == kinds.KIND_OF_CLASS[name].module
 
 
 @pytest.mark.parametrize("kind", OUTPUTS)

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from modeling import BertClassifier, BertConfig, BertPretrainer, BertSpanLabeler
-from modeling.checkpoints.formats.variables import google_name_of
+from modeling.checkpoints.variables import google_name_of
 from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss
 from tests.support import fresh_process, golden, source_files
 from tests.support.paths import ROOT

@@ -128,3 +128,12 @@ def test_padding_takes_no_part_in_the_choice_of_a_span():
     alone = {name: value[1:, :12] for name, value in batch.items()}
     for name, logits in model(alone).items():
         np.testing.assert_allclose(logits[0], outputs[name][1, :12], atol=1e-5)
+
+
+@pytest.mark.backends
+def test_the_rows_of_a_padded_layout_are_all_positions():
+    padded = keras.ops.ones((2, 3, 4))
+    layout = unpadding.PaddedLayout(padded)
+    rows = layout.to_rows(padded)
+    assert rows.shape == (6, 4)
+    assert layout.from_rows(rows).shape == (2, 3, 4)

@@ -198,7 +198,7 @@ def test_the_network_runs_on_any_backend_of_keras():
     # Faster versions, where TensorFlow is the backend, and its checkpoints.
     others = (
         ROOT / "modeling/accelerated",
-        ROOT / "modeling/checkpoints/formats/tf1.py",
+        ROOT / "modeling/checkpoints/tf1_checkpoint.py",
         ROOT / "model_folders/formats/object_based",
         ROOT / "model_folders/formats/tf1.py",
     )
@@ -277,10 +277,7 @@ def test_parts_of_training_import_only_parts_that_it_lists_before_them():
 
 # Checkpoints are loaded into models. `from_preset`, a class method of models as
 # in Keras, loads a checkpoint.
-_MAY_IMPORT_EACH_OTHER = {
-    ("modeling", "modeling/checkpoints"),
-    ("modeling", "modeling/checkpoints/formats"),
-}
+_MAY_IMPORT_EACH_OTHER = {("modeling", "modeling/checkpoints")}
 
 
 def test_only_from_preset_leads_from_models_to_checkpoints():
@@ -322,11 +319,10 @@ def test_no_two_folders_of_a_package_import_each_other(package):
 _NAMED_IN_STRINGS = {
     # Keras gets placeholders, which import a class when a `.keras` file names
     # it. The package itself imports none of them.
+    "model_folders/kinds.py": {"modeling.bert", "modeling.task_models"},
     "model_folders/saved_classes.py": {
         "data.text.preprocessor",
-        "modeling.bert",
         "modeling.losses",
-        "modeling.task_models",
     },
     # modeling.accelerated imports modules that use dispatch.py, which imports
     # it at its first call.

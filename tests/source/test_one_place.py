@@ -26,9 +26,6 @@ FILES_WITH_CLASSES_OF_MODELS = {
     ROOT / "model_folders/kinds.py",
     ROOT / "model_folders/formats/huggingface/config.py",
     ROOT / "model_folders/formats/kerashub/config.py",
-    # The modules of the classes, which are imported late.
-    ROOT / "model_folders/saved_classes.py",
-    ROOT / "modeling/__init__.py",
 }
 CLASSES_OF_MODELS = {
     *kinds.KIND_OF_CLASS,

@@ -135,7 +135,7 @@ def compute_in_version(name: str) -> Iterator[Version]:
     tf = pytest.importorskip("tensorflow")
     if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
         pytest.skip("this version needs TensorFlow")
-    from modeling import accelerated
+    from modeling.accelerated import version_choice
     from training.optimizers import accelerated_updates
 
     def run(function: Callable[[], T]) -> T:
@@ -145,8 +145,8 @@ def compute_in_version(name: str) -> Iterator[Version]:
 
     with pytest.MonkeyPatch.context() as patch:
         if name == "compiled":
-            patch.setattr(accelerated, "MIN_COMPILED_WIDTH", 1)
-            patch.setattr(accelerated, "MIN_COMPILED_CLASSES", 1)
+            patch.setattr(version_choice, "MIN_COMPILED_WIDTH", 1)
+            patch.setattr(version_choice, "MIN_COMPILED_CLASSES", 1)
             patch.setattr(accelerated_updates, "MIN_COMPILED_ELEMENTS", 1)
         yield Version(name == "compiled", run)
 
@@ -157,7 +157,7 @@ def pretraining_gradients(
     """Returns {Google's name: gradient of the pretraining loss}."""
     import tensorflow as tf
 
-    from modeling.checkpoints.formats.variables import google_name_of
+    from modeling.checkpoints.variables import google_name_of
     from modeling.losses import PretrainingLoss
 
     def differentiate() -> list[Any]:

@@ -26,8 +26,8 @@ import numpy as np
 import tensorflow as tf
 
 from data.arrays import FloatArray
-from modeling import accelerated, ops
-from modeling.accelerated import Versions
+from modeling import ops
+from modeling.accelerated import version_choice
 from modeling.dispatch import DispatchedFunction
 
 # A faster version. Any, because each operation has parameters of its own.
@@ -35,27 +35,22 @@ Faster: TypeAlias = Callable[..., Any]
 # {name: value} of the arguments of an operation that are no float tensors.
 Options: TypeAlias = Mapping[str, Any]
 
-_DICTS_OF_VERSIONS: tuple[Versions, ...] = (
-    accelerated.ALWAYS,
-    accelerated.MANY_CLASSES,
-    accelerated.COMPILED,
-    accelerated.FUSED_ON_CPU,
-    accelerated.INFERENCE,
+_DICTS_OF_VERSIONS: tuple[version_choice.Versions, ...] = (
+    version_choice.ALWAYS,
+    version_choice.MANY_CLASSES,
+    version_choice.COMPILED,
+    version_choice.FUSED_ON_CPU,
+    version_choice.INFERENCE,
 )
 
 
 def list_versions(module: ModuleType) -> set[str]:
     """Returns the names of a module's functions that are faster versions."""
-    versions = {
-        version
-        for versions_of_case in _DICTS_OF_VERSIONS
-        for version in versions_of_case.values()
-    }
-    # A compiled version has the `__module__` of the plain one.
     return {
-        name
-        for name, value in vars(module).items()
-        if any(value is version for version in versions)
+        version.__name__
+        for versions in _DICTS_OF_VERSIONS
+        for version in versions.values()
+        if version is getattr(module, version.__name__, None)
     }
 
 

@@ -18,7 +18,7 @@ from model_folders.formats.head_names import head_classes_of
 from model_folders.formats.huggingface.sentence_transformers import (
     read_vector_files,
 )
-from model_folders.reading import settings_check
+from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
 from tools.conversion.convert_checkpoint_config import (
     CLASS_OF_FLAG,
@@ -158,9 +158,9 @@ def load_model_to_convert(
         OSError: a file cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.task_models import CLASS_OF_NAME
+    from modeling.task_models import keras_class_of
 
-    model, report = CLASS_OF_NAME[model_class].load_preset(
+    model, report = keras_class_of(model_class).load_preset(
         preset, config=bert_config
     )
     if model_class != kinds.ENCODER and all(
@@ -200,8 +200,8 @@ def write_copy(
         OSError: the folder cannot be written.
     """
     model_class = kinds.listed_class_of(model)
-    max_seq_length = preset.read_max_seq_length(
-        model_class, model.config.max_position_embeddings
+    max_seq_length = folder_reading.read_max_seq_length(
+        preset, model_class, model.config.max_position_embeddings
     )
     changed: Sequence[str] = ()
     if config.extended_vocab_file:

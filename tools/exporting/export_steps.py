@@ -10,6 +10,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
+from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
 from serving.export_options import ExportOptions
 from tools.exporting.export_config import CLASS_OF_TASK, ExportConfig
@@ -47,7 +48,7 @@ def choose_model_class(
     # An embedder is exported as its encoder.
     model_class = kinds.ENCODER if name == kinds.EMBEDDER else name
     if config.task != "embed":
-        preset.check_model_class(model_class)
+        settings_check.check_model_class(preset, model_class)
     return model_class
 
 
@@ -61,12 +62,12 @@ def load_model_to_export(
         OSError: a file is missing or cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.checkpoints.formats.checkpoint import check_loaded
-    from modeling.task_models import CLASS_OF_NAME
+    from modeling.checkpoints.checkpoint import check_loaded
+    from modeling.task_models import keras_class_of
 
     if model_class == kinds.ENCODER:
-        preset.warn_of_pooling()
-    model, report = CLASS_OF_NAME[model_class].load_preset(preset)
+        settings_check.warn_of_pooling(preset)
+    model, report = keras_class_of(model_class).load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     has_next_sentence = "cls/seq_relationship/output_weights" in report.loaded
     check_loaded(report, needs_head=not has_next_sentence)
@@ -90,7 +91,9 @@ def create_options(
     return ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
-        or preset.read_max_seq_length(model_class, num_positions),
+        or folder_reading.read_max_seq_length(
+            preset, model_class, num_positions
+        ),
         formats=config.export.export_formats,
         fixed_length=config.export.export_seq_length,
         quantize=config.export.quantize,

@@ -7,7 +7,7 @@ from absl import logging
 import modeling
 from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
-from modeling.checkpoints.formats.checkpoint import check_loaded
+from modeling.checkpoints.checkpoint import check_loaded
 from training.config.training_config import TrainingConfig
 from training.loop.checkpointer import Checkpointer, link_checkpoint
 from training.loop.train_step import TrainStep

@@ -8,6 +8,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
 from model_folders.bert_config import BertConfig
+from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from training.config.model_flags import ModelFlags
 
@@ -20,7 +21,9 @@ def read_bert_config(
     `preset` is None without weights.
     """
     if preset:
-        return preset.load_required_config(model_flags.required_config_file)
+        return folder_reading.load_required_config(
+            preset, model_flags.required_config_file
+        )
     return modeling.load_config(model_flags.required_config_file)
 
 

@@ -13,7 +13,7 @@ from model_folders.checkpoint_folders import (
     find_best_checkpoint,
     list_checkpoint_steps,
 )
-from model_folders.reading import folder_reading, hub
+from model_folders.reading import folder_reading, hub, settings_check
 from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
 from training.checks.resume_checks import check_resumed_settings
@@ -114,7 +114,7 @@ def complete_and_check_flags(
     """
     trains = parsed.config.training.do_train
     if preset and (preset.is_own_run or not trains):
-        preset.check_model_class(parsed.config.model_class)
+        settings_check.check_model_class(preset, parsed.config.model_class)
     if preset:
         stated = _collect_stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)

@@ -82,7 +82,7 @@ def _read_teacher_config(preset: Preset) -> BertConfig:
         # Without a configuration, the folder may contain weights that this
         # project cannot load. The error of this check names their library.
         modeling.check_checkpoint(preset)
-    return preset.load_required_config()
+    return folder_reading.load_required_config(preset)
 
 
 def _check_teacher(
@@ -108,7 +108,7 @@ def _check_teacher(
         preset, bert_config, start.tokenizer, settings=settings
     )
     if config.distillation.distill_alpha:
-        preset.check_model_class(config.model_class)
+        settings_check.check_model_class(preset, config.model_class)
     # The teacher's folder may lack the vocabulary to compare.
     vocab_size = start.bert_config.vocab_size
     if bert_config.vocab_size != vocab_size:

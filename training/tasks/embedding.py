@@ -17,6 +17,7 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.similarity import pair_scores, pair_vectors
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
+from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training import task
@@ -85,7 +86,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     def check_preset(self, preset: Preset) -> None:
         """Warns if weights that are not trained need another pooling."""
         if not self.config.training.do_train:
-            preset.warn_of_pooling()
+            settings_check.warn_of_pooling(preset)
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""

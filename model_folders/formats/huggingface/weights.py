@@ -1,6 +1,6 @@
 """Opens the tensors of transformers, and converts their names.
 
-modeling/checkpoints/formats/huggingface.py loads them into models. The files
+modeling/checkpoints/huggingface_checkpoint.py loads them into models. The files
 are model.safetensors and pytorch_model.bin, the format of older models, which
 torch reads. Their tensors have other names than in Google's checkpoints, and
 dense kernels are transposed.

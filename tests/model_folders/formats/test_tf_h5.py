@@ -1,6 +1,7 @@
 """The entries of a tf_model.h5 that transformers 4 wrote, and their names.
 
-tests/modeling/checkpoints/formats/test_tf_h5.py loads them into models.
+tests/modeling/checkpoints/test_converted_checkpoint_tf_h5.py loads them into
+models.
 """
 
 import pytest

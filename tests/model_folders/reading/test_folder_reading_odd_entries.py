@@ -155,7 +155,7 @@ def error_of(folder):
     try:
         preset = folder_reading.read_preset(folder)
         preset.load_config()
-        preset.read_max_seq_length("BertClassifier", 64)
+        folder_reading.read_max_seq_length(preset, "BertClassifier", 64)
         _ = preset.network_arguments
         _ = (set_fingerprints_of(preset), dev_set_rule_of(preset))
         _ = (preset.trim_padding, preset.stated_flags)

@@ -1,10 +1,12 @@
-"""Settings of a model that differ from those it was trained with."""
+"""A class or settings that differ from those a model was trained with."""
 
 import json
 
 import pytest
 
+from model_folders import kinds
 from model_folders.reading import folder_reading, settings_check
+from model_folders.reading.preset import Preset
 from tests.support.models import tiny_config
 
 
@@ -39,6 +41,49 @@ def test_settings_of_a_tokenizer_that_one_side_lacks_are_not_compared():
     assert (
         settings_check.find_first_difference(saved, now, ["tokenizer"]) is None
     )
+
+
+@pytest.mark.parametrize(
+    ("stated", "needed"),
+    [
+        (kinds.CLASSIFIER, kinds.CLASSIFIER),
+        (kinds.CLASSIFIER, kinds.ENCODER),
+        (kinds.ENCODER, kinds.MULTIPLE_CHOICE),
+        (kinds.PRETRAINER, kinds.MULTIPLE_CHOICE),
+        (kinds.MULTIPLE_CHOICE, kinds.MULTIPLE_CHOICE),
+        (None, kinds.MULTIPLE_CHOICE),
+        (None, kinds.CLASSIFIER),
+    ],
+)
+def test_check_model_class_accepts_a_head_that_fits(stated, needed):
+    settings_check.check_model_class(Preset("run", model_class=stated), needed)
+
+
+@pytest.mark.parametrize(
+    ("stated", "needed"),
+    [
+        (kinds.CLASSIFIER, kinds.SPAN_LABELER),
+        (kinds.CLASSIFIER, kinds.MULTIPLE_CHOICE),
+        (kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE),
+        (kinds.SPAN_LABELER, kinds.MULTIPLE_CHOICE),
+    ],
+)
+def test_check_model_class_refuses_the_head_of_another_task(stated, needed):
+    error = f"run contains a {stated}, but this task needs a {needed}"
+    with pytest.raises(ValueError, match=error):
+        settings_check.check_model_class(
+            Preset("run", model_class=stated), needed
+        )
+
+
+def test_another_pooling_than_the_average_is_warned_of(caplog):
+    settings_check.warn_of_pooling(Preset("model", pooling="pooling by cls"))
+    assert "model was trained with pooling by cls" in caplog.text
+
+
+def test_the_average_is_not_warned_of(caplog):
+    settings_check.warn_of_pooling(Preset("model"))
+    assert not caplog.text
 
 
 @pytest.mark.parametrize("name", ["max_seq_length", "export_seq_length"])

@@ -6,17 +6,15 @@ import pytest
 
 from modeling import save_checkpoint
 from modeling.bert import BertModel
+from modeling.checkpoints.converted_checkpoint import ConvertedCheckpoint
 from modeling.checkpoints.finding import (
     check_checkpoint,
     find_checkpoint,
     open_checkpoint,
     read_shapes,
 )
-from modeling.checkpoints.formats.huggingface import HuggingFaceCheckpoint
-from modeling.checkpoints.formats.kerashub import KerasHubCheckpoint
-from modeling.checkpoints.formats.object_based import ObjectBasedCheckpoint
-from modeling.checkpoints.formats.tf1 import Tf1Checkpoint
-from modeling.checkpoints.formats.tf_h5 import TfH5Checkpoint
+from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
+from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
 from tests.support.models import SMALL, built
 from tests.support.paths import ROOT
 
@@ -34,14 +32,20 @@ def prefix(tmp_path_factory):
 @pytest.mark.parametrize(
     ("folder", "expected"),
     [
-        ("huggingface/BertModel", HuggingFaceCheckpoint),
-        ("weights/kerashub/classifier", KerasHubCheckpoint),
-        ("weights/transformers4/cls", TfH5Checkpoint),
-        ("weights/modelgarden/v1_items", ObjectBasedCheckpoint),
+        ("kerashub/classifier", "kerashub"),
+        ("transformers4/cls", "tf_h5"),
+        ("modelgarden/v1_items", "object_based"),
     ],
 )
-def test_the_files_of_a_folder_choose_the_class(folder, expected):
-    assert type(open_checkpoint(TESTDATA / folder)) is expected
+def test_the_files_of_a_folder_choose_the_format(folder, expected):
+    checkpoint = open_checkpoint(TESTDATA / "weights" / folder)
+    assert isinstance(checkpoint, ConvertedCheckpoint)
+    assert checkpoint.format.name == expected
+
+
+def test_the_weights_of_transformers_have_a_class_of_their_own():
+    checkpoint = open_checkpoint(TESTDATA / "huggingface/BertModel")
+    assert isinstance(checkpoint, HuggingFaceCheckpoint)
 
 
 def test_a_checkpoint_of_tf1_is_found_by_its_prefix_or_folder(prefix):

@@ -5,16 +5,17 @@ The files test_loading_*.py have checkpoints of other formats.
 
 import dataclasses
 
+import keras
 import numpy as np
 import pytest
 
 import modeling
 from model_folders.reading.folder_reading import read_preset
-from modeling.checkpoints.formats.variables import (
+from modeling.checkpoints.loading import create_model, load_checkpoint
+from modeling.checkpoints.variables import (
     google_name_of,
     named_variables,
 )
-from modeling.checkpoints.loading import create_model, load_checkpoint
 from tests.support.models import SMALL, built
 
 
@@ -122,3 +123,10 @@ def test_a_folder_without_a_configuration_is_an_error(
     modeling.save_checkpoint(classifier_of_three, tmp_path / "bert_model.ckpt")
     with pytest.raises(FileNotFoundError, match=r"contains no bert_config"):
         create_model(modeling.BertClassifier, read_preset(tmp_path))
+
+
+def test_blocks_are_chosen_only_for_a_model_with_a_configuration(tmp_path):
+    inputs = keras.Input([4])
+    model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
+    with pytest.raises(ValueError, match="`initial_blocks` needs a model with"):
+        modeling.load_checkpoint(model, tmp_path, initial_blocks=[0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling.checkpoints.formats.variables import named_variables
+from modeling.checkpoints.variables import named_variables
 from modeling.checkpoints.vocabulary_extension import extend_model
 from tests.support.models import SMALL, built
 

@@ -63,7 +63,7 @@ def test_another_length_of_the_inputs_is_the_limit(classifier):
     change_json(classifier / "preprocessor.json", sequence_length=7)
     preset = folder_reading.read_preset(classifier)
     assert preset.head_settings == {"max_seq_length": 7}
-    assert preset.read_max_seq_length(kinds.CLASSIFIER, 48) == 7
+    assert folder_reading.read_max_seq_length(preset, kinds.CLASSIFIER, 48) == 7
 
 
 def test_the_length_of_the_inputs_is_at_most_that_of_the_network(classifier):

@@ -1,6 +1,7 @@
 """What a recorded encoder of TF-Hub states without its SavedModel.
 
-tests/modeling/checkpoints/formats/test_object_based.py loads its weights.
+tests/modeling/checkpoints/test_converted_checkpoint_object_based.py loads
+its weights.
 """
 
 import shutil

@@ -1,9 +1,9 @@
-"""Loads the presets of KerasHub into models, and writes presets.
+"""Writes models as presets of KerasHub.
 
-model_folders/formats/kerashub/ reads and describes the files of a preset.
+model_folders/formats/kerashub/ reads and describes the files of a preset, which
+converted_checkpoint.py loads into models.
 """
 
-import dataclasses
 import errno
 import json
 import math
@@ -31,16 +31,12 @@ from model_folders.formats.kerashub.targets import (
     classifier_targets,
     network_targets,
 )
-from model_folders.formats.kerashub.weights import open_kerashub_entries
-from model_folders.formats.weight_entries import WeightArray, WeightEntry
+from model_folders.formats.weight_entries import WeightArray
 from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.output_modes import OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
-from modeling.checkpoints.formats.converted_checkpoint import (
-    ConvertedCheckpoint,
-)
-from modeling.checkpoints.formats.variables import google_name_of
+from modeling.checkpoints.variables import google_name_of
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
@@ -49,15 +45,6 @@ if TYPE_CHECKING:
 _VERSION = "0.32.0"
 # KerasHub's tasks that start from a backbone of BERT.
 _EXPORTED_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
-
-
-@dataclasses.dataclass(frozen=True)
-class KerasHubCheckpoint(ConvertedCheckpoint):
-    """The weights of a preset. `file` is model.weights.h5, or its index."""
-
-    def open_entries(self) -> Mapping[str, WeightEntry]:
-        """Returns the entries, without reading their values."""
-        return open_kerashub_entries(self.file)
 
 
 def save_kerashub(

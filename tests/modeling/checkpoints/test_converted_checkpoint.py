@@ -1,7 +1,5 @@
 """What is loaded of the weights of other libraries, in any format."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -11,35 +9,35 @@ from model_folders.formats.weight_entries import (
     POOLER,
     WeightEntry,
 )
-from modeling.checkpoints.formats.converted_checkpoint import (
+from modeling.checkpoints.converted_checkpoint import (
     ConvertedCheckpoint,
+    ConvertedFormat,
 )
-from modeling.checkpoints.formats.variables import named_variables
+from modeling.checkpoints.variables import named_variables
 from tests.support.models import SMALL, built
 
 
-@dataclasses.dataclass(frozen=True)
-class ArrayCheckpoint(ConvertedCheckpoint):
-    """A checkpoint whose entries are arrays.
+def array_checkpoint(arrays, num_heads=None):
+    """Returns a checkpoint whose entries are arrays.
 
-    Attributes:
+    Args:
         arrays: {Google's name: array}.
         num_heads: number of heads that the shape of each query shows.
     """
 
-    arrays: dict
-    num_heads: int | None = None
-
-    def open_entries(self):
+    def open_entries(_):
         return {
             name: WeightEntry(
                 value.shape,
                 value.dtype.name,
                 lambda value=value: value,
-                self.num_heads if "query" in name else None,
+                num_heads if "query" in name else None,
             )
-            for name, value in self.arrays.items()
+            for name, value in arrays.items()
         }
+
+    array_format = ConvertedFormat("arrays", str, open_entries)
+    return ConvertedCheckpoint("model.h5", array_format)
 
 
 @pytest.fixture
@@ -60,7 +58,7 @@ def arrays(pretrainer):
 
 def load_arrays(model, arrays, **options):
     """Loads arrays into a model, and returns the report."""
-    return ArrayCheckpoint("model.h5", arrays, **options).load(model)
+    return array_checkpoint(arrays, **options).load(model)
 
 
 def add_second_pooler(arrays):
@@ -76,7 +74,7 @@ def pooler_bias(model):
 
 
 def test_shapes_are_those_of_the_entries(arrays):
-    checkpoint = ArrayCheckpoint("model.h5", arrays)
+    checkpoint = array_checkpoint(arrays)
     assert checkpoint.shapes[f"{POOLER}/bias"] == (SMALL.hidden_size,)
 
 

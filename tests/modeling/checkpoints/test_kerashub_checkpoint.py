@@ -1,7 +1,7 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-test_kerashub_loading.py reads recorded presets, and
-test_kerashub_writing_outputs.py compares with KerasHub itself.
+test_converted_checkpoint_kerashub.py reads recorded presets, and
+test_kerashub_checkpoint_outputs.py compares with KerasHub itself.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders import kinds
 from model_folders.reading import folder_reading
-from modeling.checkpoints.formats.variables import google_name_of
+from modeling.checkpoints.variables import google_name_of
 from tests.support.models import built, tiny_config
 from tests.support.output_files import snapshot
 from tests.support.paths import ROOT, SAMPLES
@@ -213,7 +213,7 @@ def test_the_files_are_those_that_kerashub_writes(tmp_path):
         ("multilabel", 3, "sigmoid"),
     ],
 )
-def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
+def test_the_output_mode_comes_back(tmp_path, mode, num_labels, activation):
     model = create_perturbed(modeling.BertClassifier, num_labels)
     source = write_release(tmp_path / "tf1", model, output_mode=mode)
     write_preset(source, tmp_path / "preset")

@@ -10,7 +10,7 @@ import pytest
 import modeling
 from model_folders import kinds
 from model_folders.reading import folder_reading
-from modeling.checkpoints.formats.variables import google_name_of
+from modeling.checkpoints.variables import google_name_of
 from tests.support.model_cases import assert_close
 from tests.support.weights import weights_fuzz
 from tests.support.weights.kerashub_presets import (

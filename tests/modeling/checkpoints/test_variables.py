@@ -7,7 +7,7 @@ import pytest
 
 import modeling
 from model_folders.formats.weight_entries import WeightEntry
-from modeling.checkpoints.formats.variables import (
+from modeling.checkpoints.variables import (
     google_name_of,
     named_variables,
     restore_variables,

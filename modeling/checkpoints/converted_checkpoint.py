@@ -1,24 +1,36 @@
-"""The base class of the formats that the reader converts to Google's names.
+"""A checkpoint in a format whose reader converts the names to Google's.
 
-Such a reader runs no code of a file, and reads a value only when a caller needs
-the value.
+`CONVERTED_FORMATS` lists these formats. Their readers in model_folders/formats/
+run no code of a file, and read a value only when a caller needs the value.
 """
 
-import abc
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import keras
 from absl import logging
 
+from files.paths import StrPath
+from model_folders.formats.kerashub.weights import (
+    find_kerashub_weights,
+    open_kerashub_entries,
+)
+from model_folders.formats.object_based.folders import (
+    find_object_weights,
+    open_object_entries,
+)
+from model_folders.formats.tf_h5 import (
+    find_tf_h5_weights,
+    open_tf_h5_entries,
+)
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
     POOLER,
     WeightEntry,
 )
-from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.formats.variables import (
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.variables import (
     google_name_of,
     restore_variables,
 )
@@ -30,27 +42,49 @@ _NEXT_SENTENCE = "cls/seq_relationship/output_weights"
 
 
 @dataclasses.dataclass(frozen=True)
+class ConvertedFormat:
+    """The functions that read a format under Google's names.
+
+    Attributes:
+        name: name of the format, as in the table of `model_folders.formats`.
+        find: returns the path of the weights that a path names or contains, or
+            None if there are none of this format.
+        open_entries: returns {Google's name: WeightEntry} of the file that
+            `find` returned, without reading the values. The shapes are those of
+            the model's variables. Entries that Google's BERT lacks keep their
+            names in the file. Raises an OSError if the file cannot be read, and
+            a ValueError if it contains no weights of a BERT.
+    """
+
+    name: str
+    find: Callable[[StrPath], str | None]
+    open_entries: Callable[[str], Mapping[str, WeightEntry]]
+
+
+# In the order in which a folder is searched.
+CONVERTED_FORMATS: Sequence[ConvertedFormat] = (
+    ConvertedFormat("kerashub", find_kerashub_weights, open_kerashub_entries),
+    ConvertedFormat("tf_h5", find_tf_h5_weights, open_tf_h5_entries),
+    ConvertedFormat("object_based", find_object_weights, open_object_entries),
+)
+
+
+@dataclasses.dataclass(frozen=True)
 class ConvertedCheckpoint(Checkpoint):
-    """Weights that `open_entries` returns under Google's names."""
+    """Weights that a reader returns under Google's names.
 
-    @abc.abstractmethod
-    def open_entries(self) -> Mapping[str, WeightEntry]:
-        """Returns {Google's name: WeightEntry}, without reading the values.
+    Attributes:
+        format: format of the file, which contains the functions of the reader.
+    """
 
-        The shapes are those of the model's variables. Entries that Google's
-        BERT lacks keep their names in the file.
-
-        Raises:
-            OSError: the file cannot be read.
-            ValueError: the file contains no weights of a BERT.
-        """
+    format: ConvertedFormat
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
 
         Entries that Google's BERT lacks keep their names in the file.
         """
-        entries = self.open_entries()
+        entries = self.format.open_entries(self.file)
         return {name: entry.shape for name, entry in entries.items()}
 
     def load(
@@ -69,7 +103,7 @@ class ConvertedCheckpoint(Checkpoint):
                 the model cannot use a value, or the file contains another
                 number of attention heads than the model.
         """
-        entries = self.open_entries()
+        entries = self.format.open_entries(self.file)
         if not model.built:
             model.build()
         entries = _with_one_pooler(model, self.file, entries)

@@ -31,8 +31,8 @@ from model_folders.formats.tf1 import (
 from model_folders.formats.weight_entries import without_scope
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.tokenizer_files import Tokenizer, create_vocab_files
-from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.formats.variables import (
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.variables import (
     google_name_of,
     restore_variables,
 )

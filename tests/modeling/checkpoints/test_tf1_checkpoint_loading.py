@@ -15,8 +15,8 @@ from modeling import (
     read_shapes,
     save_checkpoint,
 )
-from modeling.checkpoints.formats.tf1 import write_checkpoint
-from modeling.checkpoints.formats.variables import google_name_of
+from modeling.checkpoints.tf1_checkpoint import write_checkpoint
+from modeling.checkpoints.variables import google_name_of
 from tests.support import golden
 from tests.support.checkpoints import (
     DAMAGES_OF_SIZE,

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import modeling
-from modeling.checkpoints.formats.checkpoint import Checkpoint, check_loaded
+from modeling.checkpoints.checkpoint import Checkpoint, check_loaded
 from tests.support.log_lines import logged_warnings
 from tests.support.models import built, tiny_config
 from tests.support.weights.huggingface_files import HEAD, change_weights

@@ -37,8 +37,8 @@ from model_folders.formats.weight_entries import (
 )
 from model_folders.kinds import ENCODER, model_class_of
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
-from modeling.checkpoints.formats.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.formats.variables import (
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.variables import (
     google_name_of,
     restore_variables,
 )
