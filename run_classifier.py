@@ -25,10 +25,10 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     table = open_data_file(parsed.config)
     parsed = decide_columns(parsed, table)
-    start = load_starting_point(parsed)
-    processor = open_processor(start, table)
-    start = decide_by_rows(start, processor)
-    classifier_task = create_task(start, processor)
+    starting_point = load_starting_point(parsed)
+    processor = open_processor(starting_point, table)
+    starting_point = decide_by_rows(starting_point, processor)
+    classifier_task = create_task(starting_point, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training.fine_tuning.flow import fine_tune

@@ -15,10 +15,10 @@ from training.tasks.ner_setup import create_task, decide_by_rows, open_sets
 
 def main(parsed: ParsedCommand[NerConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    start = load_starting_point(parsed)
-    sets = open_sets(start)
-    start = decide_by_rows(start, sets)
-    ner_task = create_task(start, sets)
+    starting_point = load_starting_point(parsed)
+    sets = open_sets(starting_point)
+    starting_point = decide_by_rows(starting_point, sets)
+    ner_task = create_task(starting_point, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.fine_tuning.flow import fine_tune

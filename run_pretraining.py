@@ -17,11 +17,11 @@ from training.preparation.starting_point_loading import load_starting_point
 
 def main(parsed: ParsedCommand[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
-    start = load_starting_point(decide_by_records(parsed))
+    starting_point = load_starting_point(decide_by_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training.pretraining.flow import pretrain
 
-    pretrain(start)
+    pretrain(starting_point)
 
 
 command = cli.Command(main, PretrainingConfig)

@@ -16,9 +16,9 @@ from training.tasks.squad_setup import create_task, open_sets
 
 def main(parsed: ParsedCommand[SquadConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    start = load_starting_point(parsed)
-    sets = open_sets(start)
-    squad_task = create_task(start, sets)
+    starting_point = load_starting_point(parsed)
+    sets = open_sets(starting_point)
+    squad_task = create_task(starting_point, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.fine_tuning.flow import fine_tune

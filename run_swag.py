@@ -15,8 +15,10 @@ from training.tasks.swag import SwagTask
 
 def main(parsed: ParsedCommand[SwagConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    start = load_starting_point(parsed)
-    swag_task = SwagTask(start, start.config.layout_options.layout())
+    starting_point = load_starting_point(parsed)
+    swag_task = SwagTask(
+        starting_point, starting_point.config.layout_options.layout()
+    )
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training.fine_tuning.flow import fine_tune
 

@@ -106,7 +106,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     `Task[DataFileConfig, InputExample, int, FloatArray]`.
 
     Args:
-        start: StartingPoint of the command, with its flags and its
+        starting_point: StartingPoint of the command, with its flags and its
             tokenizer.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
         metrics: names of the scores of `compute_scores` by which the best step
@@ -119,9 +119,9 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     `fine_tune` reads them in their order.
 
     Attributes:
-        config: the flags of `start`.
-        tokenizer: the tokenizer of `start`, of --vocab_file. Its files are
-            written beside the weights.
+        config: the flags of `starting_point`.
+        tokenizer: the tokenizer of `starting_point`, of --vocab_file. Its files
+            are written beside the weights.
         labels: labels in the order of the model's outputs, saved beside the
             model's checkpoints. None if the task has no labels.
         label_words: alternative names of the labels, in the same order, which
@@ -156,15 +156,15 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
 
     def __init__(
         self,
-        start: StartingPoint[ConfigT_co],
+        starting_point: StartingPoint[ConfigT_co],
         *,
         loss: "Loss[OutputsT]",
         metrics: Sequence[str],
         percentage_point: float = 0.01,
     ) -> None:
-        self.start = start
-        self.config = start.config
-        self.tokenizer = start.required_tokenizer
+        self.starting_point = starting_point
+        self.config = starting_point.config
+        self.tokenizer = starting_point.required_tokenizer
         self.loss = loss
         self.metrics = metrics
         self.percentage_point = percentage_point

@@ -61,13 +61,13 @@ class OpenedMrpc(NamedTuple):
     """A run on MRPC that can begin.
 
     Attributes:
-        start: starting point of the run.
+        starting_point: starting point of the run.
         task: task of the run.
         run_folder: folder of the run.
         encoded_sets: {name of a set: the set, with its records}.
     """
 
-    start: StartingPoint[ClassifierConfig]
+    starting_point: StartingPoint[ClassifierConfig]
     task: AnyTask
     run_folder: RunFolder
     # Any, as in an AnyTask.
@@ -93,14 +93,14 @@ def create_parsed_command(
 
 
 def create_training_work(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
     dataset: tf.data.Dataset[dict[str, tf.Tensor]],
     create_model: CreateModel,
     loss: AnyLoss,
 ) -> timing.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 
-    `start` is where the training of a script starts from.
+    `starting_point` is where the training of a script starts from.
     """
     plan = RunPlan(
         create_model=create_model,
@@ -108,12 +108,12 @@ def create_training_work(
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
         training_settings={},
     )
-    run_opening.set_seed_and_precision(start.config)
+    run_opening.set_seed_and_precision(starting_point.config)
     trainer = run_opening.create_trainer(
-        start,
-        RunFolder.open(start),
+        starting_point,
+        RunFolder.open(starting_point),
         plan,
-        strategy=devices.connect_devices(start.config.devices),
+        strategy=devices.connect_devices(starting_point.config.devices),
     )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
@@ -125,7 +125,7 @@ def create_training_work(
         for _ in range(num_steps):
             train_step(batches)
 
-    return timing.Work(repeat, start.config.batch_size)
+    return timing.Work(repeat, starting_point.config.batch_size)
 
 
 def pretrain(workload: timing.Workload) -> timing.Work:
@@ -135,10 +135,10 @@ def pretrain(workload: timing.Workload) -> timing.Work:
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    start = load_starting_point(
+    starting_point = load_starting_point(
         create_parsed_command(PretrainingConfig, workload, command)
     )
-    vocab_size = start.bert_config.vocab_size
+    vocab_size = starting_point.bert_config.vocab_size
     instances = timing.random_inputs(workload, vocab_size, num_batches=16)
     positions = timing.masked_positions(workload)
     ids = instances["input_ids"][:, positions]
@@ -150,8 +150,8 @@ def pretrain(workload: timing.Workload) -> timing.Work:
     }
     dataset = tf.data.Dataset.from_tensor_slices(instances).repeat()
     return create_training_work(
-        start,
-        dataset.batch(start.config.batch_size).prefetch(2),
+        starting_point,
+        dataset.batch(starting_point.config.batch_size).prefetch(2),
         modeling.BertPretrainer,
         losses.PretrainingLoss(),
     )
@@ -210,11 +210,13 @@ def open_mrpc(workload: timing.Workload, command: str) -> OpenedMrpc:
         "--max_seq_length={seq_length}"
     )
     parsed = create_parsed_command(ClassifierConfig, workload, command)
-    start = load_starting_point(parsed)
-    task = create_task(start, open_processor(start, table=None))
-    run_folder = RunFolder.open(start, task.labels)
-    encoded_sets = write_encoded_sets(task, start.config.state_folder)
-    return OpenedMrpc(start, task, run_folder, encoded_sets)
+    starting_point = load_starting_point(parsed)
+    task = create_task(
+        starting_point, open_processor(starting_point, table=None)
+    )
+    run_folder = RunFolder.open(starting_point, task.labels)
+    encoded_sets = write_encoded_sets(task, starting_point.config.state_folder)
+    return OpenedMrpc(starting_point, task, run_folder, encoded_sets)
 
 
 def mrpc(workload: timing.Workload) -> timing.Work:
@@ -223,15 +225,17 @@ def mrpc(workload: timing.Workload) -> timing.Work:
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
         "--train_batch_size={batch_size}"
     )
-    start, task, _, encoded_sets = open_mrpc(workload, command)
+    starting_point, task, _, encoded_sets = open_mrpc(workload, command)
     dataset = record_datasets.create_dataset(
         encoded_sets["train"].records,
-        start.config.batch_size,
+        starting_point.config.batch_size,
         is_training=True,
-        seed=start.config.training.seed,
-        trims_padding=start.config.trims_padding,
+        seed=starting_point.config.training.seed,
+        trims_padding=starting_point.config.trims_padding,
     )
-    return create_training_work(start, dataset, task.create_model, task.loss)
+    return create_training_work(
+        starting_point, dataset, task.create_model, task.loss
+    )
 
 
 def export_task(workload: timing.Workload) -> timing.Work:
@@ -241,25 +245,27 @@ def export_task(workload: timing.Workload) -> timing.Work:
         "--do_train --do_eval --export_format={variant} "
         "--export_dir={folder}/model"
     )
-    start, task, run_folder, encoded_sets = open_mrpc(workload, command)
+    starting_point, task, run_folder, encoded_sets = open_mrpc(
+        workload, command
+    )
     plan = RunPlan(
         create_model=task.create_model,
         loss=task.loss,
         num_steps=None,
         training_settings={},
     )
-    run_opening.set_seed_and_precision(start.config)
+    run_opening.set_seed_and_precision(starting_point.config)
     trainer = run_opening.create_trainer(
-        start,
+        starting_point,
         run_folder,
         plan,
-        strategy=devices.connect_devices(start.config.devices),
+        strategy=devices.connect_devices(starting_point.config.devices),
     )
     trainer.run_weights.restore_or_load()
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
-    export_dir = str(start.config.export.export_dir)
+    export_dir = str(starting_point.config.export.export_dir)
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()

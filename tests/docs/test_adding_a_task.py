@@ -82,7 +82,7 @@ def test_the_file_defines_a_task_that_encodes_its_set(source, tiny, tmp_path):
     task = page.BoolqTask(page.load_starting_point(parsed))
     records = [*task.encode("train", task.read_examples("train"))]
     assert len(records) == 2
-    model = task.create_model(task.start.bert_config)
+    model = task.create_model(task.starting_point.bert_config)
     assert model.num_labels == 2
 
 
@@ -198,7 +198,7 @@ import run_classifier
 from training.fine_tuning import flow
 
 def create_model(task):
-    model = task.create_model(task.start.bert_config)
+    model = task.create_model(task.starting_point.bert_config)
     model.build()
     print(*[variable.path for variable in model.variables])
 

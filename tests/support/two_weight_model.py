@@ -178,13 +178,15 @@ def create_loop_trainer(
         jit_compile=config.devices.jit_compile,
         strategy=strategy,
     )
-    start = StartingPoint(
+    starting_point = StartingPoint(
         parsed=ParsedCommand(config),
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )
-    return GivenBatches(model, start, RunFolder.open(start), step)
+    return GivenBatches(
+        model, starting_point, RunFolder.open(starting_point), step
+    )
 
 
 def create_batches(

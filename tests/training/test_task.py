@@ -21,33 +21,33 @@ class LabeledTask(ToyTask):
 
 
 @pytest.fixture
-def start(tmp_path):
+def starting_point(tmp_path):
     """The start of a command that fine-tunes."""
     return create_task_start(tmp_path)
 
 
-def test_a_task_without_its_abstract_methods_cannot_be_created(start):
+def test_a_task_without_its_abstract_methods_cannot_be_created(starting_point):
     with pytest.raises(TypeError, match="abstract"):
-        Task(start)
+        Task(starting_point)
 
 
-def test_a_task_has_the_flags_and_the_tokenizer_of_its_start(start):
-    task = ToyTask(start)
-    assert task.config is start.config
-    assert task.tokenizer is start.tokenizer
+def test_a_task_has_the_flags_and_the_tokenizer_of_its_start(starting_point):
+    task = ToyTask(starting_point)
+    assert task.config is starting_point.config
+    assert task.tokenizer is starting_point.tokenizer
 
 
-def test_a_task_without_labels_has_no_names_of_outputs(start):
-    assert ToyTask(start).label_alternatives == []
+def test_a_task_without_labels_has_no_names_of_outputs(starting_point):
+    assert ToyTask(starting_point).label_alternatives == []
 
 
-def test_outputs_may_be_named_by_labels_or_by_their_words(start):
-    names = LabeledTask(start).label_alternatives
+def test_outputs_may_be_named_by_labels_or_by_their_words(starting_point):
+    names = LabeledTask(starting_point).label_alternatives
     assert names == [("no", "yes"), ("0", "1")]
 
 
-def test_an_export_records_the_settings_the_labels_and_its_own(start):
-    assert LabeledTask(start).head_settings == {
+def test_an_export_records_the_settings_the_labels_and_its_own(starting_point):
+    assert LabeledTask(starting_point).head_settings == {
         "max_seq_length": 8,
         "labels": ("no", "yes"),
         "num_texts": None,
@@ -55,19 +55,23 @@ def test_an_export_records_the_settings_the_labels_and_its_own(start):
 
 
 @pytest.mark.parametrize("name", ["settings", "export_settings"])
-def test_each_task_has_settings_of_its_own(start, name):
-    settings = getattr(LabeledTask(start), name)
+def test_each_task_has_settings_of_its_own(starting_point, name):
+    settings = getattr(LabeledTask(starting_point), name)
     settings["num_texts"] = 1
-    assert getattr(LabeledTask(start), name) != settings
+    assert getattr(LabeledTask(starting_point), name) != settings
 
 
-def test_records_are_examples_unless_a_task_pools_them(start):
-    task = ToyTask(start)
+def test_records_are_examples_unless_a_task_pools_them(starting_point):
+    task = ToyTask(starting_point)
     assert task.pool(create_set("dev", [1, 2]), BATCHES) is BATCHES
 
 
-def test_a_task_writes_no_files_of_a_dev_set_by_default(start, tmp_path):
+def test_a_task_writes_no_files_of_a_dev_set_by_default(
+    starting_point, tmp_path
+):
     folder = tmp_path / "run"
     folder.mkdir()
-    ToyTask(start).write_dev_files(create_set("dev", [1]), BATCHES, folder)
+    ToyTask(starting_point).write_dev_files(
+        create_set("dev", [1]), BATCHES, folder
+    )
     assert not [*folder.iterdir()]

@@ -18,8 +18,8 @@ def check_task(task: AnyTask) -> None:
     Raises:
         ValueError: a flag or the task contradicts a file.
     """
-    if task.start.preset:
-        _check_weights(task, task.start.preset)
+    if task.starting_point.preset:
+        _check_weights(task, task.starting_point.preset)
     _warn_of_similar_labels(task)
     _check_metric_for_best(task)
 
@@ -101,7 +101,7 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
         settings["output_mode"] = task.settings["output_mode"]
     settings_check.check_trained_settings(
         preset,
-        task.start.bert_config,
+        task.starting_point.bert_config,
         task.tokenizer,
         settings=settings,
         trains=trains,
@@ -110,5 +110,7 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
     if task.labels and (preset.is_own_run or not trains):
         # The order must not change in a resumed run or with --labels.
-        is_fixed = preset.is_own_run or "labels" in task.start.set_by_user
+        is_fixed = (
+            preset.is_own_run or "labels" in task.starting_point.set_by_user
+        )
         check_head_labels(preset, task.label_alternatives, is_fixed=is_fixed)

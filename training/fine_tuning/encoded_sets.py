@@ -106,7 +106,7 @@ def _write_encoded_set(
             checksum += zlib.crc32(record)
             if set_name != "train":
                 origins.append(origin)
-    bert_config = task.start.bert_config
+    bert_config = task.starting_point.bert_config
     spec = feature_specs.with_id_bounds(
         dict(task.feature_spec(set_name)),
         bert_config.vocab_size,

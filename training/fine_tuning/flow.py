@@ -47,13 +47,13 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         SystemExit: a signal stopped the training.
     """
     begin_time = time.time()
-    start = task.start
+    starting_point = task.starting_point
     config = task.config
     strategy = devices.connect_devices(config.devices)
-    check_start(config, start.preset, start.bert_config)
+    check_start(config, starting_point.preset, starting_point.bert_config)
     check_task(task)
     teacher = load_teacher(
-        start,
+        starting_point,
         task.create_model,
         label_alternatives=task.label_alternatives,
         output_mode=task.settings.get("output_mode"),
@@ -61,11 +61,14 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     encoded_sets = write_encoded_sets(task, config.state_folder)
     set_fingerprints = fingerprint_sets(config, encoded_sets)
     dev_set_case = compare_dev_set(
-        config, start.preset, start.dev_set_rule, set_fingerprints
+        config,
+        starting_point.preset,
+        starting_point.dev_set_rule,
+        set_fingerprints,
     )
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
     trainer = open_run(
-        start,
+        starting_point,
         plan,
         strategy=strategy,
         teacher=teacher,
@@ -115,7 +118,7 @@ def end_without_scores(
         return
     export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
-    if export_dir and "export_dir" in task.start.set_by_user:
+    if export_dir and "export_dir" in task.starting_point.set_by_user:
         export_model(fine_tuner, {}, export_dir)
     run_ending.store_weights(fine_tuner.trainer)
 

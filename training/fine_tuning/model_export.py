@@ -50,7 +50,7 @@ def export_model(
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = run_ending.create_export_options(
-        task.start,
+        task.starting_point,
         trainer.run_weights.preset,
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,

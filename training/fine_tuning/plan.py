@@ -39,7 +39,7 @@ def plan_fine_tuning(
     """
     num_steps = None
     # Without training, those of the weights' training.
-    training_settings = task.start.training_settings
+    training_settings = task.starting_point.training_settings
     if train_set := encoded_sets.get("train"):
         training_settings = _create_checked_settings(
             task, train_set, set_fingerprints
@@ -63,21 +63,21 @@ def _create_checked_settings(
     set_fingerprints: SetFingerprints,
 ) -> TrainingSettings:
     """Creates the settings to record, after a check of those of the run."""
-    start = task.start
+    starting_point = task.starting_point
     collected_settings = collect_fine_tuning_settings(
         task, train_set, set_fingerprints
     )
     resume_checks.check_resumed_train_set(
-        start.preset,
+        starting_point.preset,
         set_fingerprints,
         collected_settings["train_records"],
-        has_table=start.dev_set_rule is not None,
+        has_table=starting_point.dev_set_rule is not None,
     )
     resume_checks.check_resumed_settings(
-        task.config, start.preset, collected_settings
+        task.config, starting_point.preset, collected_settings
     )
     return resume_checks.create_training_settings(
-        task.config, start.preset, collected_settings
+        task.config, starting_point.preset, collected_settings
     )
 
 
@@ -101,14 +101,14 @@ def collect_fine_tuning_settings(
             set that is incomplete, or a network that is not a BERT.
         OSError: a file cannot be read.
     """
-    start = task.start
+    starting_point = task.starting_point
     collected_settings: TrainingSettings = {
-        **fingerprints.fingerprint_start(start),
+        **fingerprints.fingerprint_starting_point(starting_point),
         **task.settings,
         SETS_ENTRY: [*set_fingerprints.values()],
     }
     dev_set_rule = choose_dev_set_rule_to_record(
-        start.dev_set_rule, start.preset
+        starting_point.dev_set_rule, starting_point.preset
     )
     if dev_set_rule:
         collected_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()

@@ -24,8 +24,8 @@ class RunWeights:
 
     Args:
         model: the task's model, already built.
-        start: what the run starts from. Its flags say how many checkpoints
-            stay.
+        starting_point: what the run starts from. Its flags say how many
+            checkpoints stay.
         run_folder: folder of the run.
         train_step: the training step of the model, whose optimizer is saved
             too. None if the model only predicts.
@@ -41,14 +41,14 @@ class RunWeights:
     def __init__(
         self,
         model: AnyTaskModel,
-        start: StartingPoint[TrainingConfig],
+        starting_point: StartingPoint[TrainingConfig],
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
     ) -> None:
         self.global_step = 0
         self.is_best_step = False
-        self.preset = start.preset
-        config = start.config
+        self.preset = starting_point.preset
+        config = starting_point.config
         self._model = model
         self._config = config
         self._run_folder = run_folder

@@ -39,7 +39,7 @@ class Trainer:
 
     Args:
         model: the task's model, already built. Its weights are saved.
-        start: what the run starts from, with the flags.
+        starting_point: what the run starts from, with the flags.
         run_folder: folder of the run.
         train_step: the training step of the model. None if the model only
             predicts.
@@ -56,19 +56,21 @@ class Trainer:
     def __init__(
         self,
         model: AnyTaskModel,
-        start: StartingPoint[TrainingConfig],
+        starting_point: StartingPoint[TrainingConfig],
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
         *,
         training_settings: TrainingSettings | None = None,
     ) -> None:
         self.model = model
-        self.start = start
-        self.config = start.config
+        self.starting_point = starting_point
+        self.config = starting_point.config
         self.run_folder = run_folder
         self.train_step = train_step
         self._training_settings = training_settings
-        self.run_weights = RunWeights(model, start, run_folder, train_step)
+        self.run_weights = RunWeights(
+            model, starting_point, run_folder, train_step
+        )
 
     def fit(
         self,

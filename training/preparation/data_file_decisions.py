@@ -29,7 +29,7 @@ _MAX_TOKENIZED = 10_000
 
 
 def with_dev_set_rule(
-    start: StartingPoint[DataFileConfigT],
+    starting_point: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule that splits --data_file.
@@ -37,15 +37,17 @@ def with_dev_set_rule(
     Without --data_file, returns the start unchanged. Logs a warning if the
     weights may have been trained on rows of the dev set. Reads no row.
     """
-    if not start.config.data_file:
-        return start
+    if not starting_point.config.data_file:
+        return starting_point
     key = tuple(file_sets.key_names)
-    dev_set_rule = choose_dev_set_rule(start.preset, start.config, key)
-    return dataclasses.replace(start, dev_set_rule=dev_set_rule)
+    dev_set_rule = choose_dev_set_rule(
+        starting_point.preset, starting_point.config, key
+    )
+    return dataclasses.replace(starting_point, dev_set_rule=dev_set_rule)
 
 
 def decide_length_and_epochs(
-    start: StartingPoint[DataFileConfigT],
+    starting_point: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with a length and epochs that suit --data_file.
@@ -58,11 +60,11 @@ def decide_length_and_epochs(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    config = start.config
+    config = starting_point.config
     data_file = config.data_file
     if not (data_file and config.training.do_train):
-        return start
-    parsed = start.parsed
+        return starting_point
+    parsed = starting_point.parsed
     stated: dict[str, float] = {}
     if parsed.is_open("num_train_epochs"):
         stated["num_train_epochs"] = _choose_epochs(
@@ -73,14 +75,14 @@ def decide_length_and_epochs(
     if parsed.is_open("max_seq_length"):
         stated["max_seq_length"] = _choose_length(
             file_sets,
-            start.required_tokenizer,
-            start.bert_config.max_position_embeddings,
+            starting_point.required_tokenizer,
+            starting_point.bert_config.max_position_embeddings,
         )
     if stated:
         flags = [f"--{name}={value:g}" for name, value in stated.items()]
         logging.info("Set to suit most examples: %s", " ".join(flags))
     parsed = parsed.decide_open(stated, source=data_file)
-    return dataclasses.replace(start, parsed=parsed)
+    return dataclasses.replace(starting_point, parsed=parsed)
 
 
 def _choose_epochs(

@@ -38,7 +38,7 @@ from training.shared_steps.teacher import load_teacher
 from training.starting_point import StartingPoint
 
 
-def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
+def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
     Raises:
@@ -48,15 +48,15 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
         SystemExit: a signal stopped the training.
     """
     begin_time = time.time()
-    config = start.config
+    config = starting_point.config
     strategy = devices.connect_devices(config.devices)
-    check_start(config, start.preset, start.bert_config)
-    _check_network(start)
-    teacher = load_teacher(start, modeling.BertPretrainer)
-    records = find_all_records(start)
+    check_start(config, starting_point.preset, starting_point.bert_config)
+    _check_network(starting_point)
+    teacher = load_teacher(starting_point, modeling.BertPretrainer)
+    records = find_all_records(starting_point)
     dev_set_fingerprints = fingerprint_dev_set(config, records)
-    plan = plan_pretraining(start, records.train, dev_set_fingerprints)
-    trainer = open_run(start, plan, strategy=strategy, teacher=teacher)
+    plan = plan_pretraining(starting_point, records.train, dev_set_fingerprints)
+    trainer = open_run(starting_point, plan, strategy=strategy, teacher=teacher)
     evaluator = PretrainingEvaluator(config, records.dev, trainer)
     evaluation = None
     with record_checks.named_record_errors(records):
@@ -68,18 +68,18 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
             trainer.run_folder.write_evaluation(
                 trainer.run_weights.global_step, evaluation.scores
             )
-    _end_pretraining(start, trainer, evaluation, begin_time=begin_time)
+    _end_pretraining(starting_point, trainer, evaluation, begin_time=begin_time)
 
 
-def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
+def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
     """Checks that the folder of the weights is of the network of the flags."""
-    if start.preset:
+    if starting_point.preset:
         settings_check.check_trained_settings(
-            start.preset,
-            start.bert_config,
-            start.tokenizer,
-            settings=start.config.network_arguments,
-            trains=start.config.training.do_train,
+            starting_point.preset,
+            starting_point.bert_config,
+            starting_point.tokenizer,
+            settings=starting_point.config.network_arguments,
+            trains=starting_point.config.training.do_train,
         )
 
 
@@ -103,7 +103,7 @@ def _train(
 
 
 def _end_pretraining(
-    start: StartingPoint[PretrainingConfig],
+    starting_point: StartingPoint[PretrainingConfig],
     trainer: Trainer,
     evaluation: PretrainingEvaluation | None,
     *,
@@ -114,12 +114,12 @@ def _end_pretraining(
     All workers load the weights to export. Only the chief writes files.
 
     Args:
-        start: StartingPoint of the command.
+        starting_point: StartingPoint of the command.
         trainer: the Trainer, with the weights that were evaluated.
         evaluation: the evaluation after the training, None without --do_eval.
         begin_time: time at which this command began, as time.time().
     """
-    config = start.config
+    config = starting_point.config
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -130,7 +130,7 @@ def _end_pretraining(
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
         options = run_ending.create_export_options(
-            start,
+            starting_point,
             trainer.run_weights.preset,
             config.pretraining.max_seq_length,
         )
@@ -144,7 +144,7 @@ def _end_pretraining(
         score_lines=_list_accuracy_lines(
             evaluation.scores if evaluation else {}
         ),
-        commands=_list_next_commands(start),
+        commands=_list_next_commands(starting_point),
         seconds=time.time() - begin_time,
     )
 
@@ -158,11 +158,13 @@ def _list_accuracy_lines(scores: Mapping[str, float]) -> list[str]:
     ]
 
 
-def _list_next_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
+def _list_next_commands(
+    starting_point: StartingPoint[PretrainingConfig],
+) -> list[str]:
     """Returns commands that fine-tune, export or ask the model."""
-    config = start.config
+    config = starting_point.config
     folder = shlex.quote(config.training.output_dir)
-    has_tokenizer = start.tokenizer is not None
+    has_tokenizer = starting_point.tokenizer is not None
     lines = []
     if config.training.do_train:
         vocabulary = "" if has_tokenizer else " --vocab_file=VOCAB"

@@ -21,14 +21,14 @@ from training.starting_point import StartingPoint
 
 
 def plan_pretraining(
-    start: StartingPoint[PretrainingConfig],
+    starting_point: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
     dev_set_fingerprints: list[Fingerprint],
 ) -> RunPlan:
     """Plans the run, and checks that a resumed run goes on as it began.
 
     Args:
-        start: the flags, the network and the tokenizer to record.
+        starting_point: the flags, the network and the tokenizer to record.
         records: the records to train on, whose files are fingerprinted.
         dev_set_fingerprints: result of `fingerprint_dev_set`.
 
@@ -37,13 +37,13 @@ def plan_pretraining(
             other records or settings.
         OSError: a file cannot be read.
     """
-    config = start.config
+    config = starting_point.config
     num_steps = None
     # Without training, those of the weights' training.
-    training_settings = start.training_settings
+    training_settings = starting_point.training_settings
     if config.training.do_train:
         training_settings = _create_checked_settings(
-            start, records, dev_set_fingerprints
+            starting_point, records, dev_set_fingerprints
         )
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,
@@ -63,28 +63,28 @@ def plan_pretraining(
 
 
 def _create_checked_settings(
-    start: StartingPoint[PretrainingConfig],
+    starting_point: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
     dev_set_fingerprints: list[Fingerprint],
 ) -> TrainingSettings:
     """Creates the settings to record, after a check of those of the run."""
-    config = start.config
+    config = starting_point.config
     collected_settings = collect_pretraining_settings(
-        start, records, dev_set_fingerprints
+        starting_point, records, dev_set_fingerprints
     )
     resume_checks.check_resumed_records(
-        config, start.preset, collected_settings
+        config, starting_point.preset, collected_settings
     )
     resume_checks.check_resumed_settings(
-        config, start.preset, collected_settings
+        config, starting_point.preset, collected_settings
     )
     return resume_checks.create_training_settings(
-        config, start.preset, collected_settings
+        config, starting_point.preset, collected_settings
     )
 
 
 def collect_pretraining_settings(
-    start: StartingPoint[PretrainingConfig],
+    starting_point: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
     dev_set_fingerprints: list[Fingerprint],
 ) -> TrainingSettings:
@@ -93,7 +93,7 @@ def collect_pretraining_settings(
     Reads the records to train on, for their checksums.
 
     Args:
-        start: StartingPoint of the command.
+        starting_point: StartingPoint of the command.
         records: the records to train on.
         dev_set_fingerprints: result of `fingerprint_dev_set`.
 
@@ -101,11 +101,11 @@ def collect_pretraining_settings(
         ValueError: a record is damaged.
         OSError: a file cannot be read.
     """
-    collected_settings = fingerprints.fingerprint_start(start)
+    collected_settings = fingerprints.fingerprint_starting_point(starting_point)
     collected_settings["input_file"] = record_inspection.fingerprint_records(
         records.files
     )
-    if start.config.keeps_best:
+    if starting_point.config.keeps_best:
         collected_settings["eval_input_file"] = dev_set_fingerprints
     return collected_settings
 

@@ -31,7 +31,7 @@ class PretrainingRecords(NamedTuple):
 
 
 def find_all_records(
-    start: StartingPoint[PretrainingConfig],
+    starting_point: StartingPoint[PretrainingConfig],
 ) -> PretrainingRecords:
     """Finds and checks the records to train on, and those to evaluate on.
 
@@ -39,39 +39,43 @@ def find_all_records(
         ValueError: a record does not fit the flags or the configuration.
         OSError: a file is missing.
     """
-    eval_pattern = start.config.pretraining.eval_input_file
+    eval_pattern = starting_point.config.pretraining.eval_input_file
     train = _find_records(
-        start, "input_file", start.config.pretraining.input_file
+        starting_point,
+        "input_file",
+        starting_point.config.pretraining.input_file,
     )
     if not eval_pattern:
         return PretrainingRecords(train, train)
     return PretrainingRecords(
-        train, _find_records(start, "eval_input_file", eval_pattern)
+        train, _find_records(starting_point, "eval_input_file", eval_pattern)
     )
 
 
 def _find_records(
-    start: StartingPoint[PretrainingConfig], name: str, pattern: str
+    starting_point: StartingPoint[PretrainingConfig], name: str, pattern: str
 ) -> record_datasets.Records:
     """Finds and checks the records of a flag, by its name and its value."""
-    config = start.config
+    config = starting_point.config
     files = expand_patterns(pattern, name)
     logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
     if record_datasets.are_masked(files):
         if name == "input_file":
-            _check_masking_flags(start, files[0])
+            _check_masking_flags(starting_point, files[0])
         dynamic_masking = None
         spec = feature_specs.pretraining_spec(
             config.pretraining.max_seq_length,
             config.pretraining.max_predictions_per_seq,
         )
     else:
-        dynamic_masking = _create_masking(start, files[0])
+        dynamic_masking = _create_masking(starting_point, files[0])
         spec = feature_specs.unmasked_pretraining_spec(
             config.pretraining.max_seq_length
         )
     spec = feature_specs.with_id_bounds(
-        spec, start.bert_config.vocab_size, start.bert_config.type_vocab_size
+        spec,
+        starting_point.bert_config.vocab_size,
+        starting_point.bert_config.type_vocab_size,
     )
     record_checks.check_records(files, spec)
     if not config.training.do_train:
@@ -98,11 +102,11 @@ def _check_record_lengths(
 
 
 def _check_masking_flags(
-    start: StartingPoint[PretrainingConfig], file: str
+    starting_point: StartingPoint[PretrainingConfig], file: str
 ) -> None:
     """Raises a ValueError if flags of masking are set for masked records."""
     masking = {field.name for field in dataclasses.fields(MaskingOptions)}
-    masking &= start.set_by_user
+    masking &= starting_point.set_by_user
     if masking:
         raise ValueError(
             f"--{min(masking)} is only for records that training masks, but "
@@ -111,18 +115,18 @@ def _check_masking_flags(
 
 
 def _create_masking(
-    start: StartingPoint[PretrainingConfig], file: str
+    starting_point: StartingPoint[PretrainingConfig], file: str
 ) -> DynamicMasking:
-    if not start.tokenizer:
+    if not starting_point.tokenizer:
         raise ValueError(
             f"The records in {file} are not masked yet, so training masks them "
             "and needs the vocabulary. Set --vocab_file to the vocabulary that "
             "the file was created with"
         )
-    config = start.config
+    config = starting_point.config
     config.masking.check_fractions()
     return DynamicMasking(
-        start.tokenizer,
+        starting_point.tokenizer,
         config.pretraining.max_predictions_per_seq,
         config.masking,
         config.training.seed,

@@ -18,15 +18,17 @@ from training.config.training_config import TrainingConfig
 from training.starting_point import StartingPoint
 
 
-def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
+def fingerprint_starting_point(
+    starting_point: StartingPoint[TrainingConfig],
+) -> TrainingSettings:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
     Returns JSON-serializable {name: value}, which a resumed run must repeat.
     """
-    config = start.config
+    config = starting_point.config
     teacher = config.distillation.teacher
     training_settings: TrainingSettings = {
-        "bert_config": start.bert_config.to_dict(),
+        "bert_config": starting_point.bert_config.to_dict(),
         "left_to_right": config.network_arguments["left_to_right"],
         "bilstm": config.network_arguments["bilstm"],
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
@@ -35,27 +37,28 @@ def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
         training_settings["teacher_network"] = _fingerprint_network(
             folder_reading.read_preset(teacher, "--teacher")
         )
-    if start.tokenizer:
-        training_settings["tokenizer"] = start.tokenizer.identity
-    return training_settings | _fingerprint_init_checkpoint(start)
+    if starting_point.tokenizer:
+        training_settings["tokenizer"] = starting_point.tokenizer.identity
+    return training_settings | _fingerprint_init_checkpoint(starting_point)
 
 
 def _fingerprint_init_checkpoint(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
 ) -> TrainingSettings:
     """Identifies the weights that --init_checkpoint names.
 
     Returns {} if the flag does not say how the run began: the flag is missing
     in a command on a run, or names the folder of the run itself.
     """
-    checkpoint = start.config.model.init_checkpoint
+    checkpoint = starting_point.config.model.init_checkpoint
     if not checkpoint:
-        return {} if start.is_own_run else {"init_checkpoint": None}
-    output_dir = os.path.realpath(start.config.training.output_dir)
+        return {} if starting_point.is_own_run else {"init_checkpoint": None}
+    output_dir = os.path.realpath(starting_point.config.training.output_dir)
     if os.path.realpath(folder_of(checkpoint)) == output_dir:
         return {}
-    # If the command is on a run, `start.preset` is that of --output_dir.
-    preset = None if start.is_own_run else start.preset
+    # If the command is on a run, `starting_point.preset` is that of
+    # --output_dir.
+    preset = None if starting_point.is_own_run else starting_point.preset
     preset = preset or folder_reading.read_preset(
         checkpoint, "--init_checkpoint"
     )

@@ -41,18 +41,20 @@ _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
 def create_model_json(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
     training_settings: TrainingSettings,
 ) -> ModelJson:
     """Returns the contents of a run's model.json.
 
     Args:
-        start: what the run starts from.
+        starting_point: what the run starts from.
         model: its class is the name of the task.
         training_settings: result of `create_training_settings`.
     """
-    head_settings = start.config.flag_values_of(Role.HEAD, Role.DECODING)
+    head_settings = starting_point.config.flag_values_of(
+        Role.HEAD, Role.DECODING
+    )
     # A setting may be the value that the task chose for the flag.
     chosen: Mapping[str, object] = training_settings
     head_settings |= {
@@ -66,8 +68,8 @@ def create_model_json(
             {"name": kinds.model_class_of(model), **head_settings},
         ),
         model_json.PROVENANCE: {
-            "script": start.parsed.script,
-            "command": _anonymize_command(start.parsed),
+            "script": starting_point.parsed.script,
+            "command": _anonymize_command(starting_point.parsed),
             "settings": training_settings,
             "versions": {
                 "python": platform.python_version(),

@@ -33,7 +33,7 @@ class RunFolder:
     """The folder --output_dir of a run. Only the chief writes to it.
 
     Args:
-        start: what the run starts from.
+        starting_point: what the run starts from.
         labels: names of the model's outputs, in order. None = write no
             labels.txt.
         run_history: history of the run. `open` reads it.
@@ -49,24 +49,26 @@ class RunFolder:
 
     def __init__(
         self,
-        start: StartingPoint[TrainingConfig],
+        starting_point: StartingPoint[TrainingConfig],
         labels: Sequence[str] | None,
         run_history: History,
     ) -> None:
-        self.path = Path(start.config.training.output_dir)
+        self.path = Path(starting_point.config.training.output_dir)
         self.best_folder = self.path / BEST_FOLDER
         self.labels = labels
-        self.results = RunResults(self.path, is_chief=start.config.is_chief)
+        self.results = RunResults(
+            self.path, is_chief=starting_point.config.is_chief
+        )
         self.history = run_history
         self.best_step = BestStep(
-            self.path, run_history, is_chief=start.config.is_chief
+            self.path, run_history, is_chief=starting_point.config.is_chief
         )
-        self._start = start
+        self._starting_point = starting_point
 
     @classmethod
     def open(
         cls,
-        start: StartingPoint[TrainingConfig],
+        starting_point: StartingPoint[TrainingConfig],
         labels: Sequence[str] | None = None,
         *,
         dev_set_checksum: int = 0,
@@ -74,7 +76,7 @@ class RunFolder:
         """Opens the folder of a new or an earlier run, and reads its history.
 
         Args:
-            start: what the run starts from.
+            starting_point: what the run starts from.
             labels: names of the model's outputs, in order. None = write no
                 labels.txt.
             dev_set_checksum: see `History`.
@@ -83,14 +85,14 @@ class RunFolder:
             ValueError: a line of the history is malformed.
             OSError: the history cannot be read.
         """
-        config = start.config
+        config = starting_point.config
         run_history = History.read(
             config,
             Path(config.training.output_dir) / history_lines.HISTORY_FILE,
             config.state_folder,
             dev_set_checksum=dev_set_checksum,
         )
-        return cls(start, labels, run_history)
+        return cls(starting_point, labels, run_history)
 
     def continue_from(self, step: int) -> None:
         """Lets the history and the best step go on from a restored checkpoint.
@@ -121,15 +123,15 @@ class RunFolder:
             OSError: a file cannot be written.
         """
         files = run_description.create_listed_files(
-            model, self._start.tokenizer, self.labels
+            model, self._starting_point.tokenizer, self.labels
         )
         description = run_description.create_model_json(
-            self._start, model, training_settings
+            self._starting_point, model, training_settings
         )
         run_description.write_listed_files(
             self.path, files, description, best_step=self.best_step.step
         )
-        if self._start.config.keeps_best:
+        if self._starting_point.config.keeps_best:
             run_description.write_listed_files(
                 self.best_folder, files, description
             )
@@ -155,10 +157,15 @@ class RunFolder:
 
         A command that trains changes them.
         """
-        start = self._start
-        if start.config.training.do_train or not start.is_own_run:
+        starting_point = self._starting_point
+        if (
+            starting_point.config.training.do_train
+            or not starting_point.is_own_run
+        ):
             return None
-        return start.preset.model_json if start.preset else None
+        return (
+            starting_point.preset.model_json if starting_point.preset else None
+        )
 
     def find_best_checkpoint(self) -> str | None:
         """Returns the path of the best step's checkpoint, None without one."""
@@ -186,7 +193,7 @@ class RunFolder:
             return  # The folder contains the results of other weights.
         if path.exists() and not model_card.is_own_card(path):
             return
-        tokenizer = self._start.tokenizer
+        tokenizer = self._starting_point.tokenizer
         card = model_card.Card(
             folder_type=model_card.RUN,
             model_json=self._fixed_model_json or read_model_json(self.path),

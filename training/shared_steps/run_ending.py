@@ -35,7 +35,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     model.json, and labels.txt if the model's outputs are labels.
     """
     run_folder = trainer.run_folder
-    tokenizer = trainer.start.tokenizer
+    tokenizer = trainer.starting_point.tokenizer
     contents = copies.create_model_json_of_copy(
         trainer.run_weights.preset,
         kinds.model_class_of(trainer.model),
@@ -59,7 +59,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
 
 
 def create_export_options(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
     weights: Preset | None,
     max_seq_length: int,
     predict_batch_size: int = 32,
@@ -67,14 +67,15 @@ def create_export_options(
     """Returns the options that the flags state.
 
     Args:
-        start: its flags state the formats, and its tokenizer is exported.
+        starting_point: its flags state the formats, and its tokenizer is
+            exported.
         weights: Preset of the weights to export, None if they are random.
         max_seq_length: maximum length of an input in WordPieces.
         predict_batch_size: number of inputs that an export computes at once.
     """
-    format_options = start.config.export
+    format_options = starting_point.config.export
     return serving.ExportOptions(
-        tokenizer=start.tokenizer,
+        tokenizer=starting_point.tokenizer,
         max_seq_length=max_seq_length,
         predict_batch_size=predict_batch_size,
         formats=format_options.export_formats,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def open_run(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
     plan: RunPlan,
     *,
     strategy: tf.distribute.Strategy,
@@ -43,7 +43,7 @@ def open_run(
     which this function sets, are only for what is created after it.
 
     Args:
-        start: what the run starts from.
+        starting_point: what the run starts from.
         plan: what to train and record.
         strategy: the strategy of the devices, as `devices.connect_devices`
             returns it. It creates the variables.
@@ -64,11 +64,11 @@ def open_run(
         OSError: the history or the weights cannot be read.
     """
     run_folder = RunFolder.open(
-        start, plan.labels, dev_set_checksum=plan.dev_set_checksum
+        starting_point, plan.labels, dev_set_checksum=plan.dev_set_checksum
     )
-    set_seed_and_precision(start.config)
+    set_seed_and_precision(starting_point.config)
     trainer = create_trainer(
-        start, run_folder, plan, strategy=strategy, teacher=teacher
+        starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.restore_or_load(
         label_alternatives, loads_best=loads_best
@@ -92,7 +92,7 @@ def set_seed_and_precision(config: TrainingConfig) -> None:
 
 
 def create_trainer(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
     run_folder: RunFolder,
     plan: RunPlan,
     *,
@@ -104,7 +104,7 @@ def create_trainer(
     `set_seed_and_precision` decides the random weights and the precision.
 
     Args:
-        start: see `open_run`.
+        starting_point: see `open_run`.
         run_folder: folder of the run.
         plan: creates the task's model, and says how many steps to train it.
         strategy: see `open_run`.
@@ -115,11 +115,11 @@ def create_trainer(
             --export_dir is set, and `serving.export` does not know the class of
             the model.
     """
-    config = start.config
+    config = starting_point.config
     train_step = None
     with strategy.scope():
         model = plan.create_model(
-            start.bert_config,
+            starting_point.bert_config,
             use_one_hot_embeddings=config.devices.is_tpu,
             gradient_checkpointing=config.training.gradient_checkpointing,
             unpad=config.trims_padding,
@@ -129,7 +129,7 @@ def create_trainer(
         if plan.num_steps:
             _freeze_blocks(model, config.training.freeze_layers)
             train_step = _create_train_step(
-                start,
+                starting_point,
                 model,
                 plan.loss,
                 plan.num_steps,
@@ -139,7 +139,7 @@ def create_trainer(
     _check_can_export(config, model)
     return Trainer(
         model,
-        start,
+        starting_point,
         run_folder,
         train_step,
         training_settings=plan.training_settings,
@@ -147,7 +147,7 @@ def create_trainer(
 
 
 def _create_train_step(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
     loss: AnyLoss,
     num_steps: NumSteps,
@@ -158,14 +158,16 @@ def _create_train_step(
     """Creates what trains the model, alone or with a teacher."""
     create_step = functools.partial(
         TrainStep,
-        optimizer=_create_optimizer(start, num_steps),
-        training_flags=start.config.training,
-        jit_compile=start.config.devices.jit_compile,
+        optimizer=_create_optimizer(starting_point, num_steps),
+        training_flags=starting_point.config.training,
+        jit_compile=starting_point.config.devices.jit_compile,
         strategy=strategy,
     )
     if teacher is None:
         return create_step(model=model, loss=loss)
-    distiller, distillation_loss = _with_teacher(start, model, loss, teacher)
+    distiller, distillation_loss = _with_teacher(
+        starting_point, model, loss, teacher
+    )
     return create_step(model=distiller, loss=distillation_loss)
 
 
@@ -178,25 +180,25 @@ def _freeze_blocks(model: "AnyTaskModel", num_blocks: int) -> None:
 
 
 def _create_optimizer(
-    start: StartingPoint[TrainingConfig], num_steps: NumSteps
+    starting_point: StartingPoint[TrainingConfig], num_steps: NumSteps
 ) -> TrainingOptimizer:
     optimizer = optimization.create_optimizer(
-        start.config.optimizer, num_steps.training, num_steps.warmup
+        starting_point.config.optimizer, num_steps.training, num_steps.warmup
     )
-    if start.config.devices.mixed_precision != "float16":
+    if starting_point.config.devices.mixed_precision != "float16":
         return optimizer
     # Small gradients underflow in float16 without a loss scale.
     return keras.optimizers.LossScaleOptimizer(optimizer)
 
 
 def _with_teacher(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
     loss: AnyLoss,
     teacher: "AnyTaskModel",
 ) -> tuple[modeling.Distiller, modeling.DistillationLoss]:
     """Returns the model and its loss, both with the teacher around them."""
-    config = start.config
+    config = starting_point.config
     distillation_loss = modeling.DistillationLoss(
         loss,
         config.distillation.distill_temperature,

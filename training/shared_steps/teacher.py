@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def load_teacher(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
     create_model: CreateModel,
     label_alternatives: Sequence[Sequence[str]] = (),
     output_mode: OutputMode | None = None,
@@ -32,7 +32,7 @@ def load_teacher(
     Returns None if the command has no teacher, or does not train.
 
     Args:
-        start: StartingPoint of the run, with the student's configuration and
+        starting_point: the StartingPoint, with the student's configuration and
             tokenizer.
         create_model: creates the task's model.
         label_alternatives: lists of names of the model's outputs, see
@@ -45,13 +45,13 @@ def load_teacher(
             tokenizer.
         OSError: the teacher cannot be read.
     """
-    config = start.config
+    config = starting_point.config
     path = config.distillation.teacher
     if not path or not config.training.do_train:
         return None
-    preset = _read_teacher_preset(start, path)
+    preset = _read_teacher_preset(starting_point, path)
     bert_config = _read_teacher_config(preset)
-    _check_teacher(start, preset, bert_config, output_mode)
+    _check_teacher(starting_point, preset, bert_config, output_mode)
     if label_alternatives:
         check_head_labels(preset, label_alternatives)
     # Compare the sizes that the files state before a model of these sizes is
@@ -86,7 +86,7 @@ def _read_teacher_config(preset: Preset) -> BertConfig:
 
 
 def _check_teacher(
-    start: StartingPoint[TrainingConfig],
+    starting_point: StartingPoint[TrainingConfig],
     preset: Preset,
     bert_config: BertConfig,
     output_mode: OutputMode | None,
@@ -97,20 +97,20 @@ def _check_teacher(
     tokenizer. Their networks may differ.
 
     Args:
-        start: StartingPoint of the run of the student.
+        starting_point: StartingPoint of the run of the student.
         preset: Preset of the teacher.
         bert_config: configuration of the teacher.
         output_mode: see `load_teacher`.
     """
-    config = start.config
+    config = starting_point.config
     settings = {"output_mode": output_mode} if output_mode else {}
     settings_check.check_trained_settings(
-        preset, bert_config, start.tokenizer, settings=settings
+        preset, bert_config, starting_point.tokenizer, settings=settings
     )
     if config.distillation.distill_alpha:
         settings_check.check_model_class(preset, config.model_class)
     # The teacher's folder may lack the vocabulary to compare.
-    vocab_size = start.bert_config.vocab_size
+    vocab_size = starting_point.bert_config.vocab_size
     if bert_config.vocab_size != vocab_size:
         raise ValueError(
             f"--teacher has vocab_size={bert_config.vocab_size}, but the model "
@@ -119,13 +119,13 @@ def _check_teacher(
 
 
 def _read_teacher_preset(
-    start: StartingPoint[TrainingConfig], path: str
+    starting_point: StartingPoint[TrainingConfig], path: str
 ) -> Preset:
     # Without --init_checkpoint, a new run may begin with blocks of the teacher,
     # whose files were read for the StartingPoint.
     begins_with_teacher = not (
-        start.is_own_run or start.config.model.init_checkpoint
+        starting_point.is_own_run or starting_point.config.model.init_checkpoint
     )
-    if start.preset and begins_with_teacher:
-        return start.preset
+    if starting_point.preset and begins_with_teacher:
+        return starting_point.preset
     return folder_reading.read_preset(path, "--teacher")

@@ -40,7 +40,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
-        start: as in `Task`.
+        starting_point: as in `Task`.
         task_name: name of the task, such as "mrpc" or "csv".
         classifier_flags: the windows of long texts, and what to write.
         processor: reads the sets, and knows what they tell of the task.
@@ -52,7 +52,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
 
     def __init__(
         self,
-        start: StartingPoint[DataFileConfig],
+        starting_point: StartingPoint[DataFileConfig],
         task_name: str,
         classifier_flags: ClassifierFlags,
         processor: ClassificationProcessor,
@@ -64,7 +64,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
         super().__init__(
-            start,
+            starting_point,
             loss=create_classifier_loss(processor, [*class_weights.values()]),
             metrics=processor.metrics,
         )
@@ -89,7 +89,8 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             task_name,
             processor,
             labels=labels,
-            num_texts=num_texts or start.training_settings.get("num_texts"),
+            num_texts=num_texts
+            or starting_point.training_settings.get("num_texts"),
             class_weights=class_weights,
         )
         self.export_settings = _create_export_settings(

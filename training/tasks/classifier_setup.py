@@ -84,7 +84,7 @@ def _select_chosen_columns(
 
 
 def open_processor(
-    start: StartingPoint[ClassifierConfig], table: Table | None
+    starting_point: StartingPoint[ClassifierConfig], table: Table | None
 ) -> ClassificationProcessor:
     """Creates the processor that --task_name or --processor selects.
 
@@ -94,12 +94,12 @@ def open_processor(
         ValueError: a flag or a class of --processor is wrong.
         OSError: a file cannot be read.
     """
-    config = start.config
-    names_data = start.set_by_user & {"task_name", "data_file"}
+    config = starting_point.config
+    names_data = starting_point.set_by_user & {"task_name", "data_file"}
     user_class_processor = load_user_class_processor(
         config.classifier.processor,
         config.fine_tuning.data_dir,
-        None if names_data else start.preset,
+        None if names_data else starting_point.preset,
     )
     if user_class_processor:
         return user_class_processor
@@ -109,7 +109,7 @@ def open_processor(
             data_dir=config.fine_tuning.data_dir,
             data_file_options=config.data_file_options,
             options=config.columns,
-            chosen_columns=_select_chosen_columns(start.parsed),
+            chosen_columns=_select_chosen_columns(starting_point.parsed),
             table=table,
         )
     return create_glue_processor(
@@ -121,7 +121,7 @@ def open_processor(
 
 
 def decide_by_rows(
-    start: StartingPoint[ClassifierConfig],
+    starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> StartingPoint[ClassifierConfig]:
     """Returns the start with what the rows of --data_file decide.
@@ -136,13 +136,13 @@ def decide_by_rows(
     sets = processor.sets
     # Of all sets, only those of tables read --data_file.
     if not isinstance(sets, FileSets):
-        return start
-    start = with_dev_set_rule(start, sets)
-    return decide_length_and_epochs(start, sets)
+        return starting_point
+    starting_point = with_dev_set_rule(starting_point, sets)
+    return decide_length_and_epochs(starting_point, sets)
 
 
 def create_task(
-    start: StartingPoint[ClassifierConfig],
+    starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> AnyTask:
     """Creates the task, and reads the sets that decide its labels.
@@ -154,23 +154,23 @@ def create_task(
     read, so that no file is read twice.
     """
     if processor.definition.learns == "vectors":
-        return _create_embedding_task(start, processor)
-    return _create_classifier_task(start, processor)
+        return _create_embedding_task(starting_point, processor)
+    return _create_classifier_task(starting_point, processor)
 
 
 def _create_embedding_task(
-    start: StartingPoint[ClassifierConfig],
+    starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> EmbeddingTask:
     """Creates the task of an embedding, with what its sets tell of scores."""
-    config = start.config
+    config = starting_point.config
     # In a test set, any score may be missing.
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
         max_score = pair_scores.guess_max_score(processor.sets.read(scored[0]))
     return EmbeddingTask(
-        start,
+        starting_point,
         processor,
         has_scores={
             set_name: pair_scores.are_scored(processor.sets.read(set_name))
@@ -182,11 +182,11 @@ def _create_embedding_task(
 
 
 def _create_classifier_task(
-    start: StartingPoint[ClassifierConfig],
+    starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> ClassifierTask:
     """Creates the task of a classification, with what its train set tells."""
-    config = start.config
+    config = starting_point.config
     num_texts = processor.num_texts
     if num_texts is None and config.training.do_train:
         num_texts = processor.read_num_texts()
@@ -196,7 +196,7 @@ def _create_classifier_task(
     if class_weights:
         _log_class_weights(class_weights)
     return ClassifierTask(
-        start,
+        starting_point,
         config.required_task_name,
         config.classifier,
         processor,

@@ -39,7 +39,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     Otherwise it is the cross entropy of finding each text's partner in a batch.
 
     Args:
-        start: as in `Task`.
+        starting_point: as in `Task`.
         processor: reads the pairs of texts.
         has_scores: {"train" or "dev": True if the pairs of this set have
             scores}, for the sets that the command reads.
@@ -54,7 +54,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
 
     def __init__(
         self,
-        start: StartingPoint[DataFileConfig],
+        starting_point: StartingPoint[DataFileConfig],
         processor: ClassificationProcessor,
         *,
         has_scores: Mapping[str, bool],
@@ -66,7 +66,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
         super().__init__(
-            start,
+            starting_point,
             loss=create_embedding_loss(temperature, are_scored=trains_scores),
             metrics=processor.metrics if evaluates_scores else ("recall_1",),
         )
@@ -79,7 +79,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         self.max_score = max_score
         # Record the maximum length of one text, not of a pair.
         self.settings = {
-            "task_name": start.config.selected_task_name,
+            "task_name": starting_point.config.selected_task_name,
             "max_seq_length": self.max_seq_length,
         }
 

@@ -37,7 +37,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
-        start: as in `Task`.
+        starting_point: as in `Task`.
         sets: the sentences.
         labels: the tags that words may have, in the order of the model's
             outputs.
@@ -47,13 +47,13 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
 
     def __init__(
         self,
-        start: StartingPoint[NerConfig],
+        starting_point: StartingPoint[NerConfig],
         sets: FileSets[NerExample],
         *,
         labels: list[str],
     ) -> None:
         super().__init__(
-            start,
+            starting_point,
             loss=modeling.TokenLoss(),
             metrics=("f1", "precision", "recall", "accuracy"),
         )

@@ -15,20 +15,20 @@ from training.starting_point import StartingPoint
 from training.tasks.ner import NerTask
 
 
-def open_sets(start: StartingPoint[NerConfig]) -> FileSets[NerExample]:
+def open_sets(starting_point: StartingPoint[NerConfig]) -> FileSets[NerExample]:
     """Creates the sets, none of which was read yet.
 
     Raises:
         ValueError: --labels names fewer than two labels, or a label twice.
     """
-    config = start.config
+    config = starting_point.config
     return NerSets(
         config.fine_tuning.data_dir, config.data_file_options, config.ner
     )
 
 
 def decide_by_rows(
-    start: StartingPoint[NerConfig], sets: FileSets[NerExample]
+    starting_point: StartingPoint[NerConfig], sets: FileSets[NerExample]
 ) -> StartingPoint[NerConfig]:
     """Returns the start with what the rows of --data_file decide.
 
@@ -40,14 +40,14 @@ def decide_by_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    start = with_dev_set_rule(start, sets)
-    if start.config.ner.document_context:
-        return start
-    return decide_length_and_epochs(start, sets)
+    starting_point = with_dev_set_rule(starting_point, sets)
+    if starting_point.config.ner.document_context:
+        return starting_point
+    return decide_length_and_epochs(starting_point, sets)
 
 
 def create_task(
-    start: StartingPoint[NerConfig], sets: FileSets[NerExample]
+    starting_point: StartingPoint[NerConfig], sets: FileSets[NerExample]
 ) -> NerTask:
     """Creates the task, and reads the tags and all sets of the command.
 
@@ -56,6 +56,6 @@ def create_task(
     """
     # There are labels, because the task is no regression.
     labels = sets.read_labels() or []
-    for set_name in start.config.set_names:
+    for set_name in starting_point.config.set_names:
         sets.read(set_name)
-    return NerTask(start, sets, labels=labels)
+    return NerTask(starting_point, sets, labels=labels)

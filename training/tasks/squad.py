@@ -49,7 +49,7 @@ class SquadTask(
     --predict_file is used for both evaluation and prediction.
 
     Args:
-        start: as in `Task`.
+        starting_point: as in `Task`.
         sets: reads --train_file and --predict_file.
     """
 
@@ -58,11 +58,11 @@ class SquadTask(
 
     def __init__(
         self,
-        start: StartingPoint[SquadConfig],
+        starting_point: StartingPoint[SquadConfig],
         sets: SquadSets,
     ) -> None:
         super().__init__(
-            start,
+            starting_point,
             loss=modeling.SpanLoss(),
             metrics=("f1",),
             # SQuAD's official scores are percentages, not fractions.

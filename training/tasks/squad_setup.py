@@ -13,9 +13,9 @@ from training.starting_point import StartingPoint
 from training.tasks.squad import SquadTask
 
 
-def open_sets(start: StartingPoint[SquadConfig]) -> SquadSets:
+def open_sets(starting_point: StartingPoint[SquadConfig]) -> SquadSets:
     """Creates the sets of the command, none of which was read yet."""
-    config = start.config
+    config = starting_point.config
     train_file = None
     if config.training.do_train:
         train_file = required_value(config.train_file)
@@ -32,21 +32,21 @@ def open_sets(start: StartingPoint[SquadConfig]) -> SquadSets:
 
 
 def create_task(
-    start: StartingPoint[SquadConfig], sets: SquadSets
+    starting_point: StartingPoint[SquadConfig], sets: SquadSets
 ) -> SquadTask:
     """Creates the task, and reads all sets of the command.
 
     A wrong file thus stops the script at once, and not only after TensorFlow
     was loaded.
     """
-    config = start.config
+    config = starting_point.config
     if config.reads_predict_file:
         sets.read_predict_file()
     if config.training.do_train:
         sets.read("train")
     if config.reads_predict_file:
         sets.read("dev")
-    task = SquadTask(start, sets)
+    task = SquadTask(starting_point, sets)
     if config.evaluates:
         task.gold_answers.log_num_skipped()
     elif config.reads_predict_file:

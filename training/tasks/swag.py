@@ -34,7 +34,7 @@ class SwagTask(
     """Chooses which of four endings continues a sentence.
 
     Args:
-        start: as in `Task`.
+        starting_point: as in `Task`.
         layout: layout of the tables in --data_dir.
     """
 
@@ -43,10 +43,14 @@ class SwagTask(
     )
 
     def __init__(
-        self, start: StartingPoint[FineTuningConfig], layout: TableLayout
+        self,
+        starting_point: StartingPoint[FineTuningConfig],
+        layout: TableLayout,
     ) -> None:
         super().__init__(
-            start, loss=modeling.ClassifierLoss(), metrics=("eval_accuracy",)
+            starting_point,
+            loss=modeling.ClassifierLoss(),
+            metrics=("eval_accuracy",),
         )
         self.eval_loss = self.loss
         self.layout = layout

@@ -60,14 +60,14 @@ def test_command_names_files_but_no_folders(tmp_path):
     parsed = dataclasses.replace(
         toy_task.create_command(options), script="run_classifier.py"
     )
-    start = StartingPoint(
+    starting_point = StartingPoint(
         parsed=parsed,
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
     )
     contents = run_description.create_model_json(
-        start, model=None, training_settings={}
+        starting_point, model=None, training_settings={}
     )
     card = model_card.Card(
         folder_type=model_card.WEIGHTS, model_json=contents

@@ -22,8 +22,10 @@ def load_teacher(folder):
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)
     )
-    start = toy_task.create_start(config, modeling.BertConfig(**SIZES))
-    return teacher.load_teacher(start, modeling.BertModel)
+    starting_point = toy_task.create_starting_point(
+        config, modeling.BertConfig(**SIZES)
+    )
+    return teacher.load_teacher(starting_point, modeling.BertModel)
 
 
 # A student with the vocabulary of the recorded model.

@@ -44,12 +44,12 @@ class BatchKeepingTask(toy_task.ToyTask):
         self.num_examples = len(rows)
         self.max_seq_length = max_seq_length
         flags = {"max_seq_length": max_seq_length, "do_eval": True}
-        self.start = toy_task.create_start(
+        self.starting_point = toy_task.create_starting_point(
             toy_task.create_config(folder, **flags),
             BertConfig(vocab_size=1600),
             toy_task.load_tokenizer(),
         )
-        super().__init__(self.start)
+        super().__init__(self.starting_point)
 
     def length(self, number: int) -> int:
         return len(self.rows[number])

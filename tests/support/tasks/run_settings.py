@@ -53,8 +53,8 @@ def begin_run(
     labels: Sequence[str] | None = None,
 ) -> None:
     """Describes a model in a run's folder, as the start of a run does."""
-    start = toy_task.create_start(config, model.config)
-    run_folder = RunFolder.open(start, labels)
+    starting_point = toy_task.create_starting_point(config, model.config)
+    run_folder = RunFolder.open(starting_point, labels)
     run_folder.write_description(model, settings)
 
 

@@ -34,7 +34,7 @@ class ScriptedTask(toy_task.ToyTask):
     """A task whose accuracies a test decides.
 
     Args:
-        start: as in `Task`.
+        starting_point: as in `Task`.
         find_accuracy: function () -> accuracy of an evaluation.
         first_example: number of the first example of the dev set.
     """
@@ -45,11 +45,11 @@ class ScriptedTask(toy_task.ToyTask):
 
     def __init__(
         self,
-        start: StartingPoint[FineTuningConfig],
+        starting_point: StartingPoint[FineTuningConfig],
         find_accuracy: Callable[[], float],
         first_example: int,
     ) -> None:
-        super().__init__(start)
+        super().__init__(starting_point)
         self.find_accuracy = find_accuracy
         self.first_example = first_example
 

@@ -15,7 +15,7 @@ from options import config_values
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_flags,
-    create_start,
+    create_starting_point,
     load_tokenizer,
 )
 from training.config.fine_tuning_config import DataFileConfig, FineTuningConfig
@@ -30,7 +30,7 @@ def create_task_start(
     config = config_values.create_config(
         DataFileConfig, **create_flags(folder, **flags)
     )
-    return create_start(config, SMALL, load_tokenizer())
+    return create_starting_point(config, SMALL, load_tokenizer())
 
 
 def create_set(

@@ -74,7 +74,7 @@ def resolve_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     ).config
 
 
-def create_start(
+def create_starting_point(
     config: FineTuningConfig,
     bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None = None,
@@ -107,8 +107,8 @@ def create_trainer(
     )
     run_opening.set_seed_and_precision(created.config)
     return run_opening.create_trainer(
-        created.start,
-        RunFolder.open(created.start, labels),
+        created.starting_point,
+        RunFolder.open(created.starting_point, labels),
         plan,
         strategy=tf.distribute.get_strategy(),
     )
@@ -127,8 +127,8 @@ def run_task(
     Returns:
         the task.
     """
-    start = load_starting_point(create_command(options))
-    created = task_class(start, *arguments)
+    starting_point = load_starting_point(create_command(options))
+    created = task_class(starting_point, *arguments)
     fine_tune(created)
     return created
 
@@ -187,9 +187,11 @@ class ToyTask(task.Task[FineTuningConfig, int, None, FloatArray]):
     num_examples = 12
     max_seq_length = 8
 
-    def __init__(self, start: StartingPoint[FineTuningConfig]) -> None:
+    def __init__(self, starting_point: StartingPoint[FineTuningConfig]) -> None:
         super().__init__(
-            start, loss=losses.ClassifierLoss(), metrics=self.score_names
+            starting_point,
+            loss=losses.ClassifierLoss(),
+            metrics=self.score_names,
         )
 
     def read_examples(self, set_name: str) -> Sequence[int]:

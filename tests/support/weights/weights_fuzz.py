@@ -243,9 +243,11 @@ def _start(folder: Path, **switches: object) -> None:
         **switches,
     }
     config = config_values.create_config(ClassifierConfig, **given)
-    start = load_starting_point(ParsedCommand(config, given))
-    start_checks.check_start(start.config, start.preset, start.bert_config)
-    fingerprints.fingerprint_start(start)
+    starting_point = load_starting_point(ParsedCommand(config, given))
+    start_checks.check_start(
+        starting_point.config, starting_point.preset, starting_point.bert_config
+    )
+    fingerprints.fingerprint_starting_point(starting_point)
 
 
 def _train(folder: Path) -> None:
@@ -265,7 +267,9 @@ def _teach(folder: Path) -> None:
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)
     )
-    start = toy_task.create_start(config, modeling.load_config(folder))
+    starting_point = toy_task.create_starting_point(
+        config, modeling.load_config(folder)
+    )
 
     def create_model(
         bert_config: modeling.BertConfig, /, **options: Any
@@ -273,7 +277,7 @@ def _teach(folder: Path) -> None:
         del options["bilstm"]
         return modeling.BertModel(bert_config, **options)
 
-    teacher.load_teacher(start, create_model)
+    teacher.load_teacher(starting_point, create_model)
 
 
 def _convert(folder: Path) -> None:

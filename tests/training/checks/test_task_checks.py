@@ -10,7 +10,7 @@ from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
-    create_start,
+    create_starting_point,
     load_tokenizer,
 )
 from training.checks import task_checks
@@ -21,16 +21,18 @@ class OddTask(ToyTask):
 
     labels = ("no", "No")
 
-    def __init__(self, start):
-        super().__init__(start)
+    def __init__(self, starting_point):
+        super().__init__(starting_point)
         self.dev_sets = ["dev", "dev_mm"]
 
 
 def check_task(task_class, **flags):
     """Checks a task that starts from random weights."""
     config = create_config("run", do_train=True, **flags)
-    start = create_start(config, tiny_config(), load_tokenizer())
-    task_checks.check_task(task_class(start))
+    starting_point = create_starting_point(
+        config, tiny_config(), load_tokenizer()
+    )
+    task_checks.check_task(task_class(starting_point))
 
 
 def test_labels_that_look_alike_are_named(caplog):

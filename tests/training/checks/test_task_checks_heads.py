@@ -35,13 +35,13 @@ def check_task(
         model_class = head
 
     preset = folder_reading.read_preset(folder, is_own_run=is_own_run)
-    start = StartingPoint(
+    starting_point = StartingPoint(
         parsed=ParsedCommand(create_config(Config, **create_flags("run"))),
         preset=preset,
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),
     )
-    task = task_class(start)
+    task = task_class(starting_point)
     task.labels = labels
     task.settings = settings
     task_checks.check_task(task)

@@ -23,13 +23,13 @@ def left_to_right(tmp_path):
 def check_network(folder, **changes):
     """Checks a task whose run is in a folder, by its weights."""
     config = create_config(folder, **changes)
-    start = StartingPoint(
+    starting_point = StartingPoint(
         parsed=ParsedCommand(config),
         preset=read_initial_preset(config),
         bert_config=tiny_config(),
         tokenizer=load_tokenizer(),
     )
-    task_checks.check_task(ToyTask(start))
+    task_checks.check_task(ToyTask(starting_point))
 
 
 @pytest.mark.parametrize("path", [".", "model.ckpt-3"])

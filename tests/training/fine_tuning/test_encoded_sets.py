@@ -12,7 +12,7 @@ from tests.support import fresh_process
 from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
-    create_start,
+    create_starting_point,
     load_tokenizer,
 )
 from training.fine_tuning.encoded_sets import write_encoded_sets
@@ -33,7 +33,9 @@ class WindowTask(ToyTask):
 
 def create_task(folder, task_class, **flags):
     config = create_config(folder, **flags)
-    return task_class(create_start(config, BERT_CONFIG, load_tokenizer()))
+    return task_class(
+        create_starting_point(config, BERT_CONFIG, load_tokenizer())
+    )
 
 
 @pytest.fixture
@@ -104,8 +106,8 @@ class Example:
 class WeakTask(ToyTask):
     """Refers to the train examples, without keeping them in memory."""
 
-    def __init__(self, start):
-        super().__init__(start)
+    def __init__(self, starting_point):
+        super().__init__(starting_point)
         self.train_examples = weakref.WeakSet()
         # {set: number of train examples in memory when the set is encoded}
         self.num_in_memory = {}
@@ -137,8 +139,10 @@ from training.fine_tuning.encoded_sets import write_encoded_sets
 
 config = toy_task.create_config("run", do_eval=True)
 bert_config = BertConfig(vocab_size=100)
-start = toy_task.create_start(config, bert_config, toy_task.load_tokenizer())
-encoded_sets = write_encoded_sets(toy_task.ToyTask(start), sys.argv[1])
+starting_point = toy_task.create_starting_point(
+    config, bert_config, toy_task.load_tokenizer()
+)
+encoded_sets = write_encoded_sets(toy_task.ToyTask(starting_point), sys.argv[1])
 with open(encoded_sets["dev"].records.files[0], "rb") as file:
     assert file.read()
 print(file.name)

@@ -7,7 +7,7 @@ from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
-    create_start,
+    create_starting_point,
     create_trainer,
     load_tokenizer,
 )
@@ -20,8 +20,8 @@ class TwoDevSetsTask(ToyTask):
 
     eval_loss = None
 
-    def __init__(self, start):
-        super().__init__(start)
+    def __init__(self, starting_point):
+        super().__init__(starting_point)
         self.dev_sets = ["dev", "dev_mm"]
 
     def read_examples(self, set_name):
@@ -34,8 +34,8 @@ class TwoDevSetsTask(ToyTask):
 class CountingTask(TwoDevSetsTask):
     """A task that lists the names of the sets that it evaluates."""
 
-    def __init__(self, start):
-        super().__init__(start)
+    def __init__(self, starting_point):
+        super().__init__(starting_point)
         self.evaluated_sets = []
 
     def compute_scores(self, encoded_set, batches):
@@ -46,8 +46,8 @@ class CountingTask(TwoDevSetsTask):
 class BatchSizesTask(TwoDevSetsTask):
     """A task that remembers the sizes of the batches of each set."""
 
-    def __init__(self, start):
-        super().__init__(start)
+    def __init__(self, starting_point):
+        super().__init__(starting_point)
         self.batch_sizes = {}
 
     def compute_scores(self, encoded_set, batches):
@@ -71,10 +71,10 @@ def begin(tmp_path):
         config = create_config(
             tmp_path / "run", do_eval=True, eval_batch_size=2
         )
-        start = create_start(
+        starting_point = create_starting_point(
             config, tiny_config(vocab_size=100), load_tokenizer()
         )
-        task = task_class(start)
+        task = task_class(starting_point)
         return FineTuner(
             task,
             write_encoded_sets(task, tmp_path / "records"),

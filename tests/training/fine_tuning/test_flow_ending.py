@@ -8,7 +8,7 @@ from tests.support.models import SMALL, tiny_config
 from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
-    create_start,
+    create_starting_point,
     create_trainer,
     load_tokenizer,
 )
@@ -61,7 +61,9 @@ def end_with(tmp_path):
         config = create_config(tmp_path / "run", do_eval=True, **flags)
         (tmp_path / "run").mkdir()
         bert_config = tiny_config(vocab_size=1600)
-        task = ScoredTask(create_start(config, bert_config, load_tokenizer()))
+        task = ScoredTask(
+            create_starting_point(config, bert_config, load_tokenizer())
+        )
         fine_tuner = FineTuner(
             task,
             write_encoded_sets(task, tmp_path / "records"),
@@ -109,7 +111,9 @@ def finish(tmp_path):
             tmp_path / "run", do_train=False, do_eval=True, **flags
         )
         task = WholeModelTask(
-            create_start(config, SMALL, load_tokenizer(), set_by_user=given)
+            create_starting_point(
+                config, SMALL, load_tokenizer(), set_by_user=given
+            )
         )
         fine_tuner = FineTuner(
             task,
@@ -147,8 +151,10 @@ def test_an_export_by_default_is_not_written_again(finish, tmp_path):
 def test_the_scores_of_predictions_join_those_of_the_evaluation(tmp_path):
     config = create_config(tmp_path / "run", do_eval=True, do_predict=True)
     (tmp_path / "run").mkdir()
-    start = create_start(config, tiny_config(vocab_size=1600), load_tokenizer())
-    task = PredictedDevSetTask(start)
+    starting_point = create_starting_point(
+        config, tiny_config(vocab_size=1600), load_tokenizer()
+    )
+    task = PredictedDevSetTask(starting_point)
     fine_tuner = FineTuner(
         task,
         write_encoded_sets(task, tmp_path / "records"),

@@ -14,8 +14,8 @@ WARNING = "The head starts at random values: output_weights, output_bias"
 class ToyTask(toy_task.ToyTask):
     """Classifies sequences by as many labels as it is told."""
 
-    def __init__(self, start, labels):
-        super().__init__(start)
+    def __init__(self, starting_point, labels):
+        super().__init__(starting_point)
         self.labels = labels
 
     def create_model(self, bert_config, **options):

@@ -20,8 +20,8 @@ NAN = float("nan")
 class PercentTask(toy_task.ToyTask):
     """A task whose first metric is a percentage."""
 
-    def __init__(self, start):
-        super().__init__(start)
+    def __init__(self, starting_point):
+        super().__init__(starting_point)
         self.percentage_point = 1.0
 
 
@@ -31,9 +31,11 @@ def check_score(
     """Compares the score of a LiteRT file with a model's."""
     flags |= {"export_dir": f"{folder}/export", "export_format": "litert"}
     config = toy_task.create_config(folder, **flags)
-    start = toy_task.create_start(config, None, toy_task.load_tokenizer())
+    starting_point = toy_task.create_starting_point(
+        config, None, toy_task.load_tokenizer()
+    )
     check_export_scores(
-        task_class(start),
+        task_class(starting_point),
         DEV_SETS,
         {"accuracy": expected},
         {"litert": {"accuracy": score}},
@@ -110,8 +112,8 @@ class WorseExport(toy_task.ToyTask):
 
     labels = ("no", "yes")
 
-    def __init__(self, start):
-        super().__init__(start)
+    def __init__(self, starting_point):
+        super().__init__(starting_point)
         self.scores = iter([0.9, 0.8])
 
     def compute_scores(self, encoded_set, batches):

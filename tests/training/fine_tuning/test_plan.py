@@ -10,7 +10,7 @@ from tests.support.tasks.toy_task import (
     create_command,
     create_config,
     create_run,
-    create_start,
+    create_starting_point,
     load_tokenizer,
 )
 from training.config.training_config import NumSteps
@@ -32,8 +32,8 @@ class LabeledTask(ToyTask):
 
     labels = ("no", "yes")
 
-    def __init__(self, start):
-        super().__init__(start)
+    def __init__(self, starting_point):
+        super().__init__(starting_point)
         self.settings = {"output_mode": "classification"}
 
 
@@ -181,8 +181,8 @@ def checksum(tmp_path):
 
     def checksum(folder="a", **changes):
         config = create_config(tmp_path / folder, do_eval=True)
-        start = create_start(config, SMALL, load_tokenizer())
-        task = ToyTask(start)
+        starting_point = create_starting_point(config, SMALL, load_tokenizer())
+        task = ToyTask(starting_point)
         for name, value in changes.items():
             setattr(task, name, value)
         encoded_sets = write_encoded_sets(task, tmp_path / folder / "state")

@@ -39,14 +39,16 @@ def folder(tmp_path):
 def weights_of(folder, **flags):
     """Returns a model, and the weights of the run in a folder."""
     config = create_loop_config(folder, **flags)
-    start = StartingPoint(
+    starting_point = StartingPoint(
         parsed=ParsedCommand(config),
         preset=None,
         bert_config=None,
         tokenizer=None,
     )
     model = TwoWeightModel()
-    return model, RunWeights(model, start, RunFolder.open(start))
+    return model, RunWeights(
+        model, starting_point, RunFolder.open(starting_point)
+    )
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,9 @@ def test_a_finished_run_trains_nothing(tmp_path, caplog):
 
 def test_a_trainer_that_only_predicts_cannot_train(tmp_path):
     trainer = create_loop_trainer(tmp_path)
-    predictor = Trainer(trainer.model, trainer.start, trainer.run_folder)
+    predictor = Trainer(
+        trainer.model, trainer.starting_point, trainer.run_folder
+    )
     with pytest.raises(ValueError, match="without a training step"):
         predictor.fit(NO_RECORDS, 1)
 

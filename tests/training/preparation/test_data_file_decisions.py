@@ -75,14 +75,14 @@ def decide_epochs_and_length(
     bert_config = modeling.BertConfig(
         vocab_size=100, max_position_embeddings=max_position_embeddings
     )
-    start = toy_task.create_start(
+    starting_point = toy_task.create_starting_point(
         config, bert_config, TOKENIZER, set_by_user=COLUMNS
     )
-    parsed = start.parsed.decide_open(decided, "model.json")
-    start = dataclasses.replace(start, parsed=parsed)
+    parsed = starting_point.parsed.decide_open(decided, "model.json")
+    starting_point = dataclasses.replace(starting_point, parsed=parsed)
     processor = create_processor(table, task_name)
-    start = decide_length_and_epochs(start, processor.sets)
-    options = start.config.fine_tuning
+    starting_point = decide_length_and_epochs(starting_point, processor.sets)
+    options = starting_point.config.fine_tuning
     return options.num_train_epochs, options.max_seq_length
 
 
@@ -149,13 +149,13 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     config = config_values.create_config(
         ClassifierConfig, output_dir="", data_file=table, dev_fraction=0.2
     )
-    start = dataclasses.replace(
-        toy_task.create_start(config, None), preset=preset
+    starting_point = dataclasses.replace(
+        toy_task.create_starting_point(config, None), preset=preset
     )
     file_sets = create_processor(table, "ranking").sets
     assert tuple(file_sets.key_names) == key
-    start = with_dev_set_rule(start, file_sets)
-    assert start.dev_set_rule == DevSetRule(
+    starting_point = with_dev_set_rule(starting_point, file_sets)
+    assert starting_point.dev_set_rule == DevSetRule(
         RULE_VERSION, 0.2, key, clean_fraction=0.0
     )
     assert "run chose its dev set in another way" in caplog.text

@@ -36,49 +36,55 @@ def write_records(tmp_path):
     return write_file
 
 
-def create_start(preset=None, **flags):
+def create_starting_point(preset=None, **flags):
     """Returns the start of a pretraining in the folder `run`."""
     config = config_values.create_config(
         PretrainingConfig, output_dir="run", **flags
     )
-    start = toy_task.create_start(config, models.SMALL)
-    return dataclasses.replace(start, preset=preset)
+    starting_point = toy_task.create_starting_point(config, models.SMALL)
+    return dataclasses.replace(starting_point, preset=preset)
 
 
-def fingerprint_records(start):
+def fingerprint_records(starting_point):
     """Returns what identifies the dev set of --eval_input_file."""
-    pretraining = start.config.pretraining
+    pretraining = starting_point.config.pretraining
     dev_set = pretraining.eval_input_file or pretraining.input_file
     records = PretrainingRecords(
         record_datasets.Records([pretraining.input_file], {}),
         record_datasets.Records([dev_set], {}),
     )
-    return fingerprint_dev_set(start.config, records)
+    return fingerprint_dev_set(starting_point.config, records)
 
 
-def create_plan(start):
+def create_plan(starting_point):
     """Checks and plans a command as `pretrain` does."""
-    records = record_datasets.Records([start.config.pretraining.input_file], {})
-    return plan_pretraining(start, records, fingerprint_records(start))
+    records = record_datasets.Records(
+        [starting_point.config.pretraining.input_file], {}
+    )
+    return plan_pretraining(
+        starting_point, records, fingerprint_records(starting_point)
+    )
 
 
 def plan_training(train, preset=None, dev_set=None, **flags):
     """Returns the plan of a training on files of records."""
-    start = create_start(
+    starting_point = create_starting_point(
         preset,
         input_file=train,
         eval_input_file=dev_set,
         do_train=True,
         **flags,
     )
-    return create_plan(start)
+    return create_plan(starting_point)
 
 
 def checksum_of(dev_set, train="train", **flags):
     """Returns the checksum of a dev set, a file of records."""
-    start = create_start(input_file=train, eval_input_file=dev_set, **flags)
+    starting_point = create_starting_point(
+        input_file=train, eval_input_file=dev_set, **flags
+    )
     return compute_dev_records_checksum(
-        start.config, fingerprint_records(start)
+        starting_point.config, fingerprint_records(starting_point)
     )
 
 
@@ -102,15 +108,17 @@ def test_the_steps_are_those_of_the_flags(write_records):
 
 def test_a_command_that_does_not_train_has_no_steps(write_records):
     train = write_records("train")
-    plan = create_plan(create_start(input_file=train, do_eval=True))
+    plan = create_plan(create_starting_point(input_file=train, do_eval=True))
     assert plan.num_steps is None
 
 
 def test_a_command_that_does_not_train_keeps_the_settings(write_records):
     train = write_records("train")
     run = run_of(plan_training(train))
-    start = create_start(run, input_file=train, do_eval=True)
-    assert create_plan(start).training_settings == run.training_settings
+    starting_point = create_starting_point(run, input_file=train, do_eval=True)
+    assert (
+        create_plan(starting_point).training_settings == run.training_settings
+    )
 
 
 def test_the_loss_has_the_terms_that_the_flags_ask_for(write_records):

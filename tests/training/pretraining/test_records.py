@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def create_start(folder):
+def create_starting_point(folder):
     """A function that returns the start of a pretraining with flags."""
 
     def create(input_file, tokenizer=None, **options):
@@ -33,7 +33,7 @@ def create_start(folder):
             do_train=True,
             **options,
         )
-        return toy_task.create_start(
+        return toy_task.create_starting_point(
             config,
             models.tiny_config(vocab_size=1600),
             tokenizer,
@@ -52,43 +52,50 @@ MASKED = ["masked-00000-of-00002", "masked-00001-of-00002"]
 
 
 def test_one_pattern_names_the_records_to_train_and_to_evaluate_on(
-    create_start,
+    create_starting_point,
 ):
-    found = find_all_records(create_start("masked-*"))
+    found = find_all_records(create_starting_point("masked-*"))
     assert names_of(found.train) == MASKED
     assert found.dev == found.train
     assert found.train.dynamic_masking is None
 
 
-def test_other_records_may_be_evaluated_on(create_start, folder):
-    start = create_start(
+def test_other_records_may_be_evaluated_on(create_starting_point, folder):
+    starting_point = create_starting_point(
         "masked-*", eval_input_file=str(folder / "masked-00001-*")
     )
-    found = find_all_records(start)
+    found = find_all_records(starting_point)
     assert names_of(found.train) == MASKED
     assert names_of(found.dev) == MASKED[1:]
 
 
-def test_records_without_masks_are_masked_with_the_vocabulary(create_start):
-    start = create_start("unmasked-*", toy_task.load_tokenizer())
-    masking = find_all_records(start).train.dynamic_masking
+def test_records_without_masks_are_masked_with_the_vocabulary(
+    create_starting_point,
+):
+    starting_point = create_starting_point(
+        "unmasked-*", toy_task.load_tokenizer()
+    )
+    masking = find_all_records(starting_point).train.dynamic_masking
     assert isinstance(masking, DynamicMasking)
 
 
-def test_records_without_masks_need_the_vocabulary(create_start):
+def test_records_without_masks_need_the_vocabulary(create_starting_point):
     with pytest.raises(ValueError, match="Set --vocab_file"):
-        find_all_records(create_start("unmasked-*"))
+        find_all_records(create_starting_point("unmasked-*"))
 
 
-def test_a_flag_of_masking_is_not_for_masked_records(create_start):
-    start = create_start("masked-*", do_whole_word_mask=True)
+def test_a_flag_of_masking_is_not_for_masked_records(create_starting_point):
+    starting_point = create_starting_point("masked-*", do_whole_word_mask=True)
     with pytest.raises(ValueError, match="--do_whole_word_mask is only for"):
-        find_all_records(start)
+        find_all_records(starting_point)
 
 
-def test_ids_beyond_the_vocabulary_of_the_model_are_refused(create_start):
-    start = dataclasses.replace(
-        create_start("masked-*"), bert_config=models.tiny_config(vocab_size=9)
+def test_ids_beyond_the_vocabulary_of_the_model_are_refused(
+    create_starting_point,
+):
+    starting_point = dataclasses.replace(
+        create_starting_point("masked-*"),
+        bert_config=models.tiny_config(vocab_size=9),
     )
     with pytest.raises(ValueError, match="is not from 0 to 8"):
-        find_all_records(start)
+        find_all_records(starting_point)

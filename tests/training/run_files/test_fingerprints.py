@@ -38,9 +38,9 @@ def describe_run(options, resumes=None):
         preset = Preset("run", is_own_run=True, training_settings=resumes)
     config = complete_and_check_flags(parsed, preset).config
     bert_config = modeling.load_config(options["bert_config_file"])
-    start = toy_task.create_start(config, bert_config)
-    start = dataclasses.replace(start, preset=preset)
-    settings = fingerprints.fingerprint_start(start)
+    starting_point = toy_task.create_starting_point(config, bert_config)
+    starting_point = dataclasses.replace(starting_point, preset=preset)
+    settings = fingerprints.fingerprint_starting_point(starting_point)
     resume_checks.check_resumed_settings(config, preset, settings)
     return resume_checks.create_training_settings(config, preset, settings)
 

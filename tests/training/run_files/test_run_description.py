@@ -94,8 +94,8 @@ def describe(settings, **flags):
     """Returns model.json of a run of these flags."""
     config = toy_task.create_config("run", **flags)
     model = create_encoder()
-    start = toy_task.create_start(config, model.config)
-    return create_model_json(start, model, settings)
+    starting_point = toy_task.create_starting_point(config, model.config)
+    return create_model_json(starting_point, model, settings)
 
 
 def test_a_description_states_the_flags_of_the_head():
@@ -117,9 +117,9 @@ def record_command(**command):
     """Returns the flags that model.json records of a command."""
     parsed = toy_task.create_command(command | {"output_dir": "run"})
     model = create_encoder()
-    start = toy_task.create_start(parsed.config, model.config)
-    start = dataclasses.replace(start, parsed=parsed)
-    return create_model_json(start, model, {})["origin"]["command"]
+    starting_point = toy_task.create_starting_point(parsed.config, model.config)
+    starting_point = dataclasses.replace(starting_point, parsed=parsed)
+    return create_model_json(starting_point, model, {})["origin"]["command"]
 
 
 def test_a_recorded_command_names_no_folders():

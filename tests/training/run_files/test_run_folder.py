@@ -77,8 +77,10 @@ def described(folder):
         "labels": ["no", "yes"],
     }
     start_or_resume(folder, settings)
-    start = toy_task.create_start(toy_task.create_config(folder), None)
-    RunFolder.open(start).best_step.set(1)
+    starting_point = toy_task.create_starting_point(
+        toy_task.create_config(folder), None
+    )
+    RunFolder.open(starting_point).best_step.set(1)
     return folder / model_json.MODEL_JSON_FILE, settings
 
 

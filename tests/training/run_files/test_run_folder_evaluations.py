@@ -15,10 +15,12 @@ SCORES = {"accuracy": 0.25, "global_step": 3}
 def open_folder(tmp_path):
     """(dev_set_checksum) -> the folder of a run that evaluates this dev set."""
     config = toy_task.create_config(tmp_path, do_eval=True)
-    start = toy_task.create_start(config, tiny_config(vocab_size=1600))
+    starting_point = toy_task.create_starting_point(
+        config, tiny_config(vocab_size=1600)
+    )
 
     def open_folder(dev_set_checksum):
-        return RunFolder.open(start, dev_set_checksum=dev_set_checksum)
+        return RunFolder.open(starting_point, dev_set_checksum=dev_set_checksum)
 
     return open_folder
 

@@ -8,7 +8,7 @@ from tests.support.tasks import toy_task
 from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
-    create_start,
+    create_starting_point,
     load_tokenizer,
 )
 from training.shared_steps import run_ending
@@ -20,11 +20,11 @@ def create_trainer(tmp_path):
 
     def create(**flags):
         config = create_config(tmp_path / "run", do_eval=True, **flags)
-        start = create_start(
+        starting_point = create_starting_point(
             config, tiny_config(vocab_size=1600), load_tokenizer()
         )
         (tmp_path / "run").mkdir()
-        return toy_task.create_trainer(ToyTask(start), ["no", "yes"])
+        return toy_task.create_trainer(ToyTask(starting_point), ["no", "yes"])
 
     return create
 

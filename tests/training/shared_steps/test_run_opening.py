@@ -7,7 +7,7 @@ import tensorflow as tf
 
 import modeling
 from tests.support.models import SMALL
-from tests.support.tasks.toy_task import create_config, create_start
+from tests.support.tasks.toy_task import create_config, create_starting_point
 from training.run_files.history_lines import HISTORY_FILE, read_history
 from training.shared_steps.run_opening import open_run
 from training.shared_steps.run_plan import RunPlan
@@ -16,7 +16,9 @@ from training.shared_steps.run_plan import RunPlan
 @pytest.fixture
 def open_here(tmp_path):
     """A function (**fields of the plan) -> Trainer of a run in the folder."""
-    start = create_start(create_config(tmp_path, do_eval=True), SMALL)
+    starting_point = create_starting_point(
+        create_config(tmp_path, do_eval=True), SMALL
+    )
 
     def open_here(**fields):
         plan = RunPlan(
@@ -28,7 +30,9 @@ def open_here(tmp_path):
             training_settings={},
             **fields,
         )
-        return open_run(start, plan, strategy=tf.distribute.get_strategy())
+        return open_run(
+            starting_point, plan, strategy=tf.distribute.get_strategy()
+        )
 
     return open_here
 

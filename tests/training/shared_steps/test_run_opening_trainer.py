@@ -9,7 +9,7 @@ from model_folders import kinds
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_config,
-    create_start,
+    create_starting_point,
 )
 from training.config.training_config import NumSteps
 from training.run_files.run_folder import RunFolder
@@ -35,7 +35,7 @@ def create_run_trainer(tmp_path):
             do_eval=not trains,
             **changes,
         )
-        start = create_start(config, SMALL)
+        starting_point = create_starting_point(config, SMALL)
         plan = RunPlan(
             create_model=lambda config, **options: model_class(
                 config, 2, **options
@@ -46,8 +46,8 @@ def create_run_trainer(tmp_path):
         )
         run_opening.set_seed_and_precision(config)
         return run_opening.create_trainer(
-            start,
-            RunFolder.open(start),
+            starting_point,
+            RunFolder.open(starting_point),
             plan,
             strategy=tf.distribute.get_strategy(),
         )

@@ -96,10 +96,10 @@ def test_a_resumed_run_ends_with_the_same_bits(
         toy_task.run_task(ToyTask, other)
 
 
-def create_start(options, bert_config):
+def create_starting_point(options, bert_config):
     """Returns the start of a student with this configuration."""
     config = toy_task.create_command(options).config
-    return toy_task.create_start(config, bert_config)
+    return toy_task.create_starting_point(config, bert_config)
 
 
 def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
@@ -114,7 +114,9 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
         return create_model(bert_config, **options)
 
     options = options | {"teacher": str(folder)}
-    load_teacher(create_start(options, modeling.load_config(folder)), note)
+    load_teacher(
+        create_starting_point(options, modeling.load_config(folder)), note
+    )
     assert model_options["left_to_right"]
 
 
@@ -122,7 +124,9 @@ def test_a_teacher_of_another_vocabulary_size_is_refused(options, teacher):
     bert_config = modeling.load_config(teacher / "tf1")
     student_config = dataclasses.replace(bert_config, vocab_size=9)
     with pytest.raises(ValueError, match="vocab_size"):
-        load_teacher(create_start(options, student_config), create_model)
+        load_teacher(
+            create_starting_point(options, student_config), create_model
+        )
 
 
 @pytest.mark.parametrize("file_format", ["tf1", "hf"])
@@ -172,9 +176,9 @@ def test_a_teacher_of_another_shape_or_task_is_refused(
     options, teacher, labels, culprit
 ):
     bert_config = modeling.load_config(teacher / "hf")
-    start = create_start(options, bert_config)
+    starting_point = create_starting_point(options, bert_config)
     with pytest.raises(ValueError, match=culprit):
-        load_teacher(start, modeling.BertSpanLabeler, labels)
+        load_teacher(starting_point, modeling.BertSpanLabeler, labels)
 
 
 def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
@@ -188,8 +192,8 @@ def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
 
     def load(**changes):
         flags = create_config(ClassifierConfig, **options, **changes)
-        start = toy_task.create_start(flags, bert_config)
-        return load_teacher(start, create_model, [labels])
+        starting_point = toy_task.create_starting_point(flags, bert_config)
+        return load_teacher(starting_point, create_model, [labels])
 
     with pytest.raises(ValueError, match="contains a BertTokenClassifier"):
         load()
@@ -235,7 +239,9 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
         tmp_path / "new", teacher=str(teacher), do_train=True
     )
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    start = toy_task.create_start(config, bert_config, tokenizer)
+    starting_point = toy_task.create_starting_point(
+        config, bert_config, tokenizer
+    )
     provenance = {"settings": {"output_mode": "multilabel"}}
     other = {
         "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
@@ -246,4 +252,4 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
     with pytest.raises(
         ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
     ):
-        load_teacher(start, create_model, output_mode="regression")
+        load_teacher(starting_point, create_model, output_mode="regression")

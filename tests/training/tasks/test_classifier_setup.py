@@ -22,7 +22,7 @@ from training.tasks.classifier_setup import (
 )
 
 
-def create_start(**options):
+def create_starting_point(**options):
     """Returns the start of a command, for which no weights are read."""
     return StartingPoint(
         parsed=parse_options(**options),
@@ -39,14 +39,14 @@ def parse_options(**options):
 
 
 def test_the_class_of_a_task_reads_no_set_but_create_task_does(tmp_path):
-    start = create_start(
+    starting_point = create_starting_point(
         task_name="csv", data_dir=str(tmp_path / "absent"), do_train=True
     )
-    processor = open_processor(start, table=None)
+    processor = open_processor(starting_point, table=None)
     created = ClassifierTask(
-        start,
+        starting_point,
         "csv",
-        start.config.classifier,
+        starting_point.config.classifier,
         processor,
         labels=["a", "b"],
         num_texts=1,
@@ -54,7 +54,7 @@ def test_the_class_of_a_task_reads_no_set_but_create_task_does(tmp_path):
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        create_task(start, processor)
+        create_task(starting_point, processor)
 
 
 def test_a_command_without_a_data_file_opens_none():
@@ -88,17 +88,28 @@ def test_the_usual_columns_of_pairs_need_no_header(tmp_path):
 
 
 def test_the_rows_of_a_folder_leave_the_start_as_it_is(tmp_path):
-    start = create_start(task_name="mrpc", data_dir=str(tmp_path))
-    assert decide_by_rows(start, open_processor(start, table=None)) is start
+    starting_point = create_starting_point(
+        task_name="mrpc", data_dir=str(tmp_path)
+    )
+    assert (
+        decide_by_rows(
+            starting_point, open_processor(starting_point, table=None)
+        )
+        is starting_point
+    )
 
 
 def test_a_small_data_file_is_trained_on_for_more_epochs(tmp_path):
     path = tmp_path / "table.csv"
     rows = [(f"a boat {i}", "ab"[i % 2]) for i in range(40)]
     write_csv(path, ["text", "label"], rows)
-    start = create_start(task_name="csv", data_file=str(path), do_train=True)
-    decided = decide_by_rows(start, open_processor(start, table=None))
-    before = start.config.fine_tuning.num_train_epochs
+    starting_point = create_starting_point(
+        task_name="csv", data_file=str(path), do_train=True
+    )
+    decided = decide_by_rows(
+        starting_point, open_processor(starting_point, table=None)
+    )
+    before = starting_point.config.fine_tuning.num_train_epochs
     assert decided.config.fine_tuning.num_train_epochs > before
 
 
@@ -114,13 +125,15 @@ def test_rare_classes_weigh_more(tmp_path, caplog):
     caplog.set_level("INFO")
     rows = [("a boat", "no")] * 3 + [("a man", "yes")]
     write_csv(tmp_path / "train.csv", ["text", "label"], rows)
-    start = create_start(
+    starting_point = create_starting_point(
         task_name="csv",
         data_dir=str(tmp_path),
         do_train=True,
         class_weights="balanced",
     )
-    task = create_task(start, open_processor(start, table=None))
+    task = create_task(
+        starting_point, open_processor(starting_point, table=None)
+    )
     expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
     assert task.settings["class_weights"] == expected
     assert "Class weights: no 0.667, yes 2.000" in caplog.text
@@ -128,7 +141,7 @@ def test_rare_classes_weigh_more(tmp_path, caplog):
 
 def test_weights_of_classes_are_not_for_numbers(tmp_path):
     write_csv(tmp_path / "train.csv", ["text", "label"], [("a boat", "1.5")])
-    start = create_start(
+    starting_point = create_starting_point(
         task_name="csv",
         data_dir=str(tmp_path),
         do_train=True,
@@ -136,4 +149,4 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
         output_mode="regression",
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
-        create_task(start, open_processor(start, table=None))
+        create_task(starting_point, open_processor(starting_point, table=None))

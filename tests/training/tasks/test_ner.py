@@ -14,7 +14,7 @@ from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set
 from tests.support.tasks.toy_task import (
     create_flags,
-    create_start,
+    create_starting_point,
     load_tokenizer,
 )
 from training.config.ner_config import NerConfig
@@ -37,10 +37,10 @@ def create_task(tmp_path):
         flags = create_flags(
             tmp_path, max_seq_length=LENGTH, legal_tags=legal_tags
         )
-        start = create_start(
+        starting_point = create_starting_point(
             create_config(NerConfig, **flags), SMALL, load_tokenizer()
         )
-        return NerTask(start, sets, labels=TAGS)
+        return NerTask(starting_point, sets, labels=TAGS)
 
     return create_ner_task
 

@@ -5,7 +5,7 @@ import pytest
 from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.tasks import task_files
-from tests.support.tasks.toy_task import create_start, load_tokenizer
+from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
 from training.config.ner_config import NerConfig
 from training.tasks.ner_setup import create_task, decide_by_rows, open_sets
 
@@ -15,8 +15,8 @@ def load_ner_task(folder, **flags):
     config = create_config(
         NerConfig, output_dir="", data_dir=str(folder), **flags
     )
-    start = create_start(config, SMALL, load_tokenizer())
-    return create_task(start, open_sets(start))
+    starting_point = create_starting_point(config, SMALL, load_tokenizer())
+    return create_task(starting_point, open_sets(starting_point))
 
 
 def decide_by_file(path, **flags):
@@ -24,8 +24,10 @@ def decide_by_file(path, **flags):
     config = create_config(
         NerConfig, output_dir="", data_file=str(path), do_train=True, **flags
     )
-    start = create_start(config, SMALL, load_tokenizer())
-    return start, decide_by_rows(start, open_sets(start))
+    starting_point = create_starting_point(config, SMALL, load_tokenizer())
+    return starting_point, decide_by_rows(
+        starting_point, open_sets(starting_point)
+    )
 
 
 @pytest.fixture
@@ -42,15 +44,15 @@ def documents(tmp_path):
 
 
 def test_a_small_file_is_trained_on_for_more_epochs(documents):
-    start, decided = decide_by_file(documents)
-    before = start.config.fine_tuning.num_train_epochs
+    starting_point, decided = decide_by_file(documents)
+    before = starting_point.config.fine_tuning.num_train_epochs
     assert decided.config.fine_tuning.num_train_epochs > before
     assert decided.dev_set_rule.key == ("words",)
 
 
 def test_documents_as_context_keep_the_length_and_the_epochs(documents):
-    start, decided = decide_by_file(documents, document_context=True)
-    assert decided.config == start.config
+    starting_point, decided = decide_by_file(documents, document_context=True)
+    assert decided.config == starting_point.config
     assert decided.dev_set_rule.key == ("document",)
 
 

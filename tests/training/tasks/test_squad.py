@@ -11,7 +11,7 @@ from modeling import BertSpanLabeler
 from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set
-from tests.support.tasks.toy_task import create_start, load_tokenizer
+from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
 from training.config.squad_config import SquadConfig
 from training.tasks.squad import SquadTask
 
@@ -24,8 +24,8 @@ def write_question(path, answers):
     """Writes a SQuAD file with one question, whose answers may be []."""
     qa = {"id": "q", "question": "what ?"}
     if answers:
-        start = PASSAGE.index(ANSWER)
-        qa["answers"] = [{"text": ANSWER, "answer_start": start}]
+        starting_point = PASSAGE.index(ANSWER)
+        qa["answers"] = [{"text": ANSWER, "answer_start": starting_point}]
     paragraph = {"context": PASSAGE, "qas": [qa]}
     data = {"version": "1.1", "data": [{"paragraphs": [paragraph]}]}
     path.write_text(json.dumps(data))
@@ -52,7 +52,9 @@ def create_task(tmp_path):
             doc_stride=8,
             max_query_length=8,
         )
-        return SquadTask(create_start(config, SMALL, load_tokenizer()), sets)
+        return SquadTask(
+            create_starting_point(config, SMALL, load_tokenizer()), sets
+        )
 
     return create_squad_task
 

@@ -5,7 +5,7 @@ import pytest
 from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.squad.squad_passages import write_squad
-from tests.support.tasks.toy_task import create_start, load_tokenizer
+from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
 from training.config.squad_config import SquadConfig
 from training.tasks.squad_setup import create_task, open_sets
 
@@ -30,8 +30,8 @@ def files(tmp_path):
 def load_squad_task(files, **actions):
     """Returns the task of a command with these files."""
     config = create_config(SquadConfig, output_dir="", **files, **actions)
-    start = create_start(config, SMALL, load_tokenizer())
-    return create_task(start, open_sets(start))
+    starting_point = create_starting_point(config, SMALL, load_tokenizer())
+    return create_task(starting_point, open_sets(starting_point))
 
 
 def test_a_training_reads_only_the_questions_to_train_on(files):
