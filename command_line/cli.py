@@ -74,7 +74,7 @@ def run(
         main: function (ParsedCommand) -> exit status. --help shows the
             docstring of its module.
         config_class: class of the script's flags. See options/config.py.
-        may_have_beam_flags: True if `config_class` contains `BeamFlags`. With
+        may_have_beam_flags: True if `config_class` contains `BeamOptions`. With
             --pipeline=beam, `ParsedCommand.arguments` then contains all flags
             that the script does not define. Otherwise such flags are errors.
         may_have_arguments: True if `ParsedCommand.arguments` may contain

@@ -15,8 +15,8 @@ from typing import Unpack
 import keras
 
 from modeling import ops
+from modeling.arguments import LayerArguments
 from modeling.layers import Dense
-from modeling.options import LayerOptions
 from modeling.tensors import Shape, Tensor
 from modeling.unpadding import Layout
 
@@ -57,7 +57,7 @@ class AttentionLayer(keras.layers.Layer):
         size_per_head: int,
         attention_probs_dropout_prob: float,
         kernel_initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerOptions],
+        **options: Unpack[LayerArguments],
     ) -> None:
         super().__init__(**options)
         self.num_attention_heads = num_attention_heads

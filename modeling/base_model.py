@@ -25,6 +25,7 @@ from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
+from modeling.arguments import ModelArguments
 from modeling.keras_export import (
     create_shape_options,
     create_signature,
@@ -32,7 +33,6 @@ from modeling.keras_export import (
 )
 from modeling.keras_fit import KerasFitModel
 from modeling.layers import all_layers
-from modeling.options import ModelOptions
 from modeling.tensors import Outputs
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class BaseModel(KerasFitModel):
         *,
         config: BertConfig | None = None,
         labels: Sequence[str] | None = None,
-        **options: Unpack[ModelOptions],
+        **options: Unpack[ModelArguments],
     ) -> Self:
         """Creates a model with the configuration and the weights of a folder.
 
@@ -122,7 +122,7 @@ class BaseModel(KerasFitModel):
         config: BertConfig | None = None,
         label_alternatives: Sequence[Sequence[str]] = (),
         replaces_head: bool = False,
-        **options: Unpack[ModelOptions],
+        **options: Unpack[ModelArguments],
     ) -> tuple[Self, "LoadReport"]:
         """Creates a model like `from_preset`, and also returns a LoadReport.
 

@@ -19,11 +19,11 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
+from modeling.arguments import EncoderArguments
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
 from modeling.ops import dropout, dropout_seed
-from modeling.options import EncoderOptions
 from modeling.sequence_ops import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
 
@@ -65,7 +65,7 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         dtype: str | keras.DTypePolicy | None = None,
         trainable: bool = True,
         bilstm: bool = False,
-        **options: Unpack[EncoderOptions],
+        **options: Unpack[EncoderArguments],
     ) -> None:
         super().__init__(name=name, dtype=dtype, trainable=trainable)
         self.bert = BertModel(config, dtype=self.dtype_policy, **options)

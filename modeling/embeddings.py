@@ -9,9 +9,9 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
+from modeling.arguments import LayerArguments
 from modeling.features import to_integer_ids
 from modeling.layers import BertLayer
-from modeling.options import LayerOptions
 from modeling.tensors import Shape, Tensor
 
 
@@ -44,7 +44,7 @@ class Embeddings(BertLayer):
         config: BertConfig,
         initializer: keras.initializers.Initializer,
         use_one_hot_embeddings: bool = False,
-        **options: Unpack[LayerOptions],
+        **options: Unpack[LayerArguments],
     ) -> None:
         super().__init__(config, initializer, **options)
         self.use_one_hot_embeddings = use_one_hot_embeddings

@@ -13,11 +13,11 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
+from modeling.arguments import LayerArguments
 from modeling.attention import AttentionLayer
 from modeling.dispatch import uses_plain_versions
 from modeling.layers import BertLayer, Dense
 from modeling.ops import dropout_seed
-from modeling.options import LayerOptions
 from modeling.packing import PackedLayout
 from modeling.tensors import Shape, Tensor
 from modeling.unpadding import Layout, PaddedLayout
@@ -45,7 +45,7 @@ class TransformerBlock(BertLayer):
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerOptions],
+        **options: Unpack[LayerArguments],
     ) -> None:
         super().__init__(config, initializer, **options)
         if config.hidden_size % config.num_attention_heads:
@@ -159,7 +159,7 @@ class Transformer(BertLayer):
         config: BertConfig,
         initializer: keras.initializers.Initializer,
         gradient_checkpointing: bool = False,
-        **options: Unpack[LayerOptions],
+        **options: Unpack[LayerArguments],
     ) -> None:
         super().__init__(config, initializer, **options)
         self.gradient_checkpointing = gradient_checkpointing

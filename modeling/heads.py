@@ -9,9 +9,9 @@ from typing import Unpack
 import keras
 
 from model_folders.bert_config import BertConfig
+from modeling.arguments import LayerArguments
 from modeling.layers import BertLayer
 from modeling.ops import ACTIVATIONS, dense
-from modeling.options import LayerOptions
 from modeling.sequence_ops import gather_vectors, last_positions
 from modeling.tensors import Shape, Tensor
 
@@ -34,7 +34,7 @@ class OutputHead(keras.layers.Layer):
         self,
         num_outputs: int,
         initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerOptions],
+        **options: Unpack[LayerArguments],
     ) -> None:
         super().__init__(**options)
         self.num_outputs = num_outputs
@@ -84,7 +84,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         self,
         hidden_size: int,
         seed_generator: keras.random.SeedGenerator | None = None,
-        **options: Unpack[LayerOptions],
+        **options: Unpack[LayerArguments],
     ) -> None:
         super().__init__(**options)
         self.hidden_size = hidden_size
@@ -144,7 +144,7 @@ class MaskedLanguageModelHead(BertLayer):
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerOptions],
+        **options: Unpack[LayerArguments],
     ) -> None:
         super().__init__(config, initializer, **options)
         self.dense = keras.layers.Dense(

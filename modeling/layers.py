@@ -9,7 +9,7 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
-from modeling.options import LayerOptions
+from modeling.arguments import LayerArguments
 from modeling.tensors import Tensor
 
 
@@ -26,7 +26,7 @@ class BertLayer(keras.layers.Layer):
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerOptions],
+        **options: Unpack[LayerArguments],
     ) -> None:
         super().__init__(**options)
         self.config = config
@@ -41,7 +41,7 @@ class BertLayer(keras.layers.Layer):
         )
 
 
-class DenseOptions(LayerOptions, total=False):
+class DenseArguments(LayerArguments, total=False):
     """Arguments of `keras.layers.Dense` that our `Dense` accepts."""
 
     kernel_initializer: keras.initializers.Initializer
@@ -65,7 +65,7 @@ class Dense(keras.layers.Dense):
         self,
         units: int,
         hidden_act: str | None = None,
-        **options: Unpack[DenseOptions],
+        **options: Unpack[DenseArguments],
     ) -> None:
         super().__init__(units, **options)
         self.hidden_act = hidden_act

@@ -14,13 +14,13 @@ import keras
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
+from modeling.arguments import TaskModelArguments
 from modeling.base_model import BaseModel
 from modeling.base_task_model import OneHeadModel, TaskModel
 from modeling.bert import EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
 from modeling.ops import at_least_float32
-from modeling.options import TaskModelOptions
 from modeling.sequence_ops import gather_indexes
 from modeling.tensors import (
     Features,
@@ -45,7 +45,7 @@ class BertPretrainer(TaskModel[PretrainerOutputs]):
     feature_ranks = TaskModel.feature_ranks | {"masked_lm_positions": 2}
 
     def __init__(
-        self, config: BertConfig, **options: Unpack[TaskModelOptions]
+        self, config: BertConfig, **options: Unpack[TaskModelArguments]
     ) -> None:
         super().__init__(config, **options)
         self.masked_lm = MaskedLanguageModelHead(
@@ -100,7 +100,7 @@ class BertClassifier(OneHeadModel[Tensor]):
         self,
         config: BertConfig,
         num_labels: int,
-        **options: Unpack[TaskModelOptions],
+        **options: Unpack[TaskModelArguments],
     ) -> None:
         super().__init__(config, **options)
         self.num_labels = num_labels
@@ -148,7 +148,7 @@ class BertSpanLabeler(OneHeadModel[SpanOutputs]):
     head_input = "sequence_output"
 
     def __init__(
-        self, config: BertConfig, **options: Unpack[TaskModelOptions]
+        self, config: BertConfig, **options: Unpack[TaskModelArguments]
     ) -> None:
         super().__init__(config, **options)
         self.head = self.create_output_head(2, "squad")
@@ -210,7 +210,7 @@ class BertMultipleChoice(MultiTextModel, OneHeadModel[Tensor]):
     feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 
     def __init__(
-        self, config: BertConfig, **options: Unpack[TaskModelOptions]
+        self, config: BertConfig, **options: Unpack[TaskModelArguments]
     ) -> None:
         super().__init__(config, **options)
         self.head = self.create_output_head(1, "multiple_choice")

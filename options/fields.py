@@ -3,7 +3,7 @@
 A class of options defines the default, the check and the help of each option:
 
     @dataclasses.dataclass(frozen=True, kw_only=True)
-    class OptimizerFlags:
+    class OptimizerOptions:
         learning_rate: float = option(5e-5, "Peak learning rate.", at_least=0)
 
 The Config of a script has options of its own, and groups of options that it
@@ -11,14 +11,14 @@ shares with other scripts:
 
     @dataclasses.dataclass(frozen=True, kw_only=True)
     class TrainConfig(Config):
-        optimizer: OptimizerFlags = group(
-            OptimizerFlags, learning_rate=like(default=2e-5)
+        optimizer: OptimizerOptions = group(
+            OptimizerOptions, learning_rate=like(default=2e-5)
         )
         train_file: str = option(..., "File to train on.")
 
 A function has a parameter for the group that it needs, such as
-`optimizer: OptimizerFlags`. A field without a default is an option that must be
-set.
+`optimizer: OptimizerOptions`. A field without a default is an option that must
+be set.
 
 An option takes these steps from its declaration to its use in a script:
 
@@ -121,11 +121,11 @@ def group(
 ) -> GroupT:
     """Returns a field of a Config that is a group of options.
 
-    For example, run_squad.py has all options of TrainingFlags but --do_eval.
+    For example, run_squad.py has all options of TrainingOptions but --do_eval.
     Both of its groups have a field `trim_padding`. The group `training` defines
     the option, and the group `decoding` gets the same value:
 
-        training: TrainingFlags = group(TrainingFlags, without=("do_eval",))
+        training: TrainingOptions = group(TrainingOptions, without=("do_eval",))
         decoding: DecodingOptions = group(
             DecodingOptions, shared=("trim_padding",)
         )

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     import modeling
     from data.io import feature_specs, record_datasets
+    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
-    from modeling.options import TaskModelOptions
 
 # The flags of a task. Covariant, so that what takes a task of a
 # FineTuningConfig accepts the task of any script.
@@ -234,7 +234,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelOptions]",
+        **options: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 

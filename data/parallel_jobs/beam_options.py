@@ -1,6 +1,6 @@
 """Options of a script that can run on Apache Beam, and Beam's own flags.
 
-A script with `BeamFlags` accepts the flags of Beam beside its own.
+A script with `BeamOptions` accepts the flags of Beam beside its own.
 
 Beam itself ignores a flag that it does not know. A typing error in a flag would
 then run a job with the default.
@@ -27,7 +27,7 @@ _CLASS_OF_RUNNER = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class BeamFlags:
+class BeamOptions:
     """Flags of a script whose work Apache Beam can distribute."""
 
     pipeline: str | None = fields.option(

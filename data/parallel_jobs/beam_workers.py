@@ -36,7 +36,7 @@ def run_on_beam(
     Args:
         function: function to call, which must be picklable.
         calls: the function's arguments in each call.
-        options: what `data.parallel_jobs.beam_flags.parse_options` returns.
+        options: what `data.parallel_jobs.beam_options.parse_options` returns.
 
     Yields:
         None for each call, after all calls are done.

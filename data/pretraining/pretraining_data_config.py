@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from data.parallel_jobs.beam_flags import BeamFlags
+from data.parallel_jobs.beam_options import BeamOptions
 from data.pretraining.pretraining_options import InstanceOptions
 from options.config import Config
 from options.fields import group, option
@@ -14,7 +14,7 @@ class PretrainingDataConfig(Config):
     """The corpus to read, and the records to write."""
 
     instances: InstanceOptions = group(InstanceOptions)
-    beam: BeamFlags = group(BeamFlags)
+    beam: BeamOptions = group(BeamOptions)
     input_file: str = option(
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "

@@ -18,6 +18,7 @@ from model_folders.formats.shape_checks import (
 from model_folders.labels import find_order
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
+from modeling.arguments import ModelArguments
 from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
 from modeling.checkpoints.finding import (
     Source,
@@ -30,7 +31,6 @@ from modeling.checkpoints.head_comparison import (
     head_weight_names,
 )
 from modeling.checkpoints.variables import google_name_of
-from modeling.options import ModelOptions
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
@@ -130,7 +130,7 @@ def create_model(
     config: BertConfig | None = None,
     label_alternatives: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[ModelArguments],
 ) -> tuple[ModelT, LoadReport]:
     """Creates a model with the configuration and the weights of a folder.
 
@@ -240,9 +240,9 @@ def _has_labels(keras_class: type["KerasFitModel"]) -> bool:
 
 def _select_stated_options(
     keras_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
-) -> ModelOptions:
+) -> ModelArguments:
     """Returns the arguments of the class that the folder states."""
-    stated: ModelOptions = {}
+    stated: ModelArguments = {}
     is_own = preset.model_class == keras_class.__name__
     if _has_labels(keras_class) and (is_own or preset.model_class is None):
         num_outputs = find_num_outputs(checkpoint.shapes)

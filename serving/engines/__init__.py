@@ -8,7 +8,7 @@ name of a format chooses the engine too: in the argument `engine` of
     export_formats.py: the formats, with their files, packages and names in
         files, and finds the folder of an export
     engine_loading.py: chooses a format of an export, and loads its engine, by
-        `EngineFlags` in commands
+        `EngineOptions` in commands
     checksums.py: computes checksums, which tell the files of two exports apart
 
 To run a network:
@@ -36,7 +36,7 @@ from serving.engines.engine import (
     EngineError,
     InputShapes,
 )
-from serving.engines.engine_loading import EngineFlags, load_engine
+from serving.engines.engine_loading import EngineOptions, load_engine
 from serving.engines.export_formats import (
     EXPORT_FORMATS,
     FILE_OF_FORMAT,
@@ -54,7 +54,7 @@ __all__ = [
     "BatchLimits",
     "Engine",
     "EngineError",
-    "EngineFlags",
+    "EngineOptions",
     "ExportFormat",
     "InputShapes",
     "NetworkInput",

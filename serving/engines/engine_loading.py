@@ -1,6 +1,6 @@
 """Loads an export into the engine of one of its formats.
 
-`EngineFlags` choose the format in predict.py and serve.py.
+`EngineOptions` choose the format in predict.py and serve.py.
 This module imports the package that runs a format, such as TensorFlow, only
 when it loads an export of this format, because the import may take seconds.
 """
@@ -26,7 +26,7 @@ _GPU_FORMATS: tuple[ExportFormat, ...] = ("onnx", "saved_model")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class EngineFlags:
+class EngineOptions:
     """Flags of predict.py and serve.py that choose and configure an engine."""
 
     engine: ExportFormat | None = option(

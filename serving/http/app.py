@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.http.errors import create_error_response
 from serving.http.routes import OPEN_PATHS, create_router
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from serving.http.server_state import ExportToServe, ServerState
 
 
@@ -39,7 +39,7 @@ class ServerApp:
         cls,
         exports: Mapping[str, ExportToServe],
         token: str = "",
-        limits: LimitFlags | None = None,
+        limits: LimitOptions | None = None,
         allowed_origins: Sequence[str] = (),
     ) -> "ServerApp":
         """Creates the application: rules for web pages, token check, paths.
@@ -53,7 +53,7 @@ class ServerApp:
         """
         state = ServerState(
             exports=exports,
-            limits=limits or LimitFlags(),
+            limits=limits or LimitOptions(),
             has_token=bool(token),
         )
         app: ASGIApp = create_router(state)

@@ -9,7 +9,7 @@ from starlette.requests import ClientDisconnect
 
 from serving.http.errors import HttpError
 from serving.http.queued_calls import QueuedCall
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask
 
@@ -21,7 +21,7 @@ class RequestLimits:
         flags: limits on the sizes of requests, and on the time of each.
     """
 
-    def __init__(self, flags: LimitFlags) -> None:
+    def __init__(self, flags: LimitOptions) -> None:
         self._flags = flags
         # Counts the WordPieces of long requests.
         self._counting_thread = futures.ThreadPoolExecutor(1)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from options.config import Config
 from options.fields import group, option
 from options.path_types import PathType
-from serving.engines import EngineFlags
+from serving.engines import EngineOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class LimitFlags:
+class LimitOptions:
     """Flags of serve.py that limit requests."""
 
     max_body_bytes: int = option(
@@ -42,7 +42,7 @@ class LimitFlags:
 class ServeConfig(Config):
     """Flags of serve.py: the models, the server, and limits on requests."""
 
-    engine_flags: EngineFlags = group(EngineFlags)
+    engine_options: EngineOptions = group(EngineOptions)
     model: Sequence[str] = option(
         ...,
         "NAME=DIR or DIR, the folder of an exported model, which --export_dir "
@@ -75,4 +75,4 @@ class ServeConfig(Config):
         "pages. By default, only the server's own page may.",
         is_repeated=True,
     )
-    limits: LimitFlags = group(LimitFlags)
+    limits: LimitOptions = group(LimitOptions)

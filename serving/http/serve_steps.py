@@ -177,7 +177,7 @@ def serve_models(
     _warn_if_open_to_all(config.host, access)
     server_app = app.ServerApp.create(
         {
-            name: ExportToServe(folder, config.engine_flags)
+            name: ExportToServe(folder, config.engine_options)
             for name, folder in models.items()
         },
         access.token,

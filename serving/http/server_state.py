@@ -4,9 +4,9 @@ import dataclasses
 import os
 from collections.abc import Mapping
 
-from serving.engines import EngineFlags
+from serving.engines import EngineOptions
 from serving.http.errors import HttpError, find_or_404
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from serving.http.served_model import ServedModel
 from serving.text_model import TextModel
 
@@ -17,11 +17,11 @@ class ExportToServe:
 
     Attributes:
         folder: folder of the export.
-        engine_flags: flags that choose and configure the engine.
+        engine_options: flags that choose and configure the engine.
     """
 
     folder: str
-    engine_flags: EngineFlags
+    engine_options: EngineOptions
 
     @property
     def version(self) -> str:
@@ -35,7 +35,7 @@ class ExportToServe:
         Raises:
             ValueError: the model accepts no text.
         """
-        flags = self.engine_flags
+        flags = self.engine_options
         text_model = TextModel(self.folder, flags.num_threads, flags.engine)
         text_model.warm_up()
         return ServedModel(text_model)
@@ -55,7 +55,7 @@ class ServerState:
     """
 
     exports: Mapping[str, ExportToServe]
-    limits: LimitFlags
+    limits: LimitOptions
     has_token: bool
     models: dict[str, ServedModel] = dataclasses.field(default_factory=dict)
     is_stopping: bool = False

@@ -3,13 +3,13 @@
 import dataclasses
 from collections.abc import Sequence
 
-from data.parallel_jobs.beam_flags import BeamFlags
+from data.parallel_jobs.beam_options import BeamOptions
 from data.predictions import output_writer
 from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
 from options.config import Config
 from options.fields import group, option
 from options.path_types import PathType
-from serving.engines import EngineFlags
+from serving.engines import EngineOptions
 from serving.text_tasks.text_task import ReplyOptions
 from serving.text_tasks.text_task_registry import list_text_tasks
 
@@ -18,10 +18,10 @@ from serving.text_tasks.text_task_registry import list_text_tasks
 class PredictConfig(Config):
     """Flags of predict.py: the model, the requests and the replies."""
 
-    engine_flags: EngineFlags = group(EngineFlags)
+    engine_options: EngineOptions = group(EngineOptions)
     reply_options: ReplyOptions = group(ReplyOptions)
     layout_options: LayoutOptions = group(LayoutOptions)
-    beam: BeamFlags = group(BeamFlags)
+    beam: BeamOptions = group(BeamOptions)
     model: str = option(
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
@@ -116,4 +116,4 @@ class PredictConfig(Config):
         The processes of a job share the CPUs, so the default of each is 1.
         """
         default = 1 if self.is_bulk else None
-        return self.engine_flags.num_threads or default
+        return self.engine_options.num_threads or default

@@ -263,5 +263,5 @@ def _load_text_model(config: PredictConfig) -> TextModel:
         TextModel,
         config.model,
         config.num_threads,
-        config.engine_flags.engine,
+        config.engine_options.engine,
     )

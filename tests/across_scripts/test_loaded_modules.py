@@ -25,9 +25,9 @@ SERVE = """
 import serve
 from serving.http import server_process
 from serving.http.server_state import ExportToServe
-from serving.engines import EngineFlags
+from serving.engines import EngineOptions
 
-ExportToServe(sys.argv[1], EngineFlags(engine="litert")).load()
+ExportToServe(sys.argv[1], EngineOptions(engine="litert")).load()
 """
 
 

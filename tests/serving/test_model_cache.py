@@ -13,7 +13,7 @@ import pytest
 
 import serving
 from data.parallel_jobs import beam_workers
-from data.parallel_jobs.beam_flags import parse_options
+from data.parallel_jobs.beam_options import parse_options
 from tests.support.paths import ROOT
 from tests.support.serving import dask_cluster
 

@@ -174,7 +174,7 @@ def create_loop_trainer(
         model=model,
         loss=loss or SumLoss(),
         optimizer=optimizer,
-        training_flags=config.training,
+        training_options=config.training,
         jit_compile=config.devices.jit_compile,
         strategy=strategy,
     )

@@ -2,10 +2,10 @@
 
 What the scripts share, extract_features.py the first three too:
 
-    model_flags.py: the model, and the names of its files
-    device_flags.py: the devices, and the precision of the computation
+    model_options.py: the model, and the names of its files
+    device_options.py: the devices, and the precision of the computation
     model_config.py: `ModelConfig`: these flags, and which of them are missing
-    training_flags.py: the training loop, and what the run's folder keeps. The
+    training_options.py: the training loop, and what the run's folder keeps. The
         optimizer and the learning rate. A student that learns from a teacher
     training_config.py: `TrainingConfig`: the flags of every run
     fine_tuning_config.py: `FineTuningConfig`: the flags of every fine-tuning,

@@ -16,7 +16,7 @@ from options import fields
 from options.fields import group
 from options.path_types import PathType
 from training.config.fine_tuning_config import DataFileConfig
-from training.config.model_flags import required_value
+from training.config.model_options import required_value
 
 XnliLanguage: TypeAlias = Literal[
     "ar",
@@ -38,7 +38,7 @@ XnliLanguage: TypeAlias = Literal[
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ClassifierFlags:
+class ClassifierOptions:
     """Flags for GLUE, text pairs, long texts and class weights."""
 
     doc_stride: int = fields.head_option(
@@ -84,7 +84,7 @@ class ClassifierConfig(DataFileConfig):
     """Flags of run_classifier.py: Google's, and those of this project."""
 
     columns: ColumnOptions = group(ColumnOptions)
-    classifier: ClassifierFlags = group(ClassifierFlags)
+    classifier: ClassifierOptions = group(ClassifierOptions)
     task_name: str | None = fields.head_option(
         None,
         "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "

@@ -23,7 +23,7 @@ StrategyName: TypeAlias = Literal[
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class DeviceFlags:
+class DeviceOptions:
     """Flags that select the devices and the precision of the computation."""
 
     distribution_strategy: StrategyName | None = fields.neutral_option(

@@ -10,13 +10,13 @@ from model_folders.reading.preset import NetworkArguments
 from options import config_values, fields
 from options.fields import group, like
 from options.path_types import PathType
-from training.config.model_flags import required_value
+from training.config.model_options import required_value
 from training.config.training_config import NumSteps, TrainingConfig
-from training.config.training_flags import TrainingFlags
+from training.config.training_options import TrainingOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class FineTuningFlags:
+class FineTuningOptions:
     """Flags of all fine-tuning scripts, such as input length and epochs."""
 
     data_dir: str | None = fields.training_option(
@@ -88,10 +88,10 @@ class FineTuningFlags:
 class FineTuningConfig(TrainingConfig):
     """Base class of the flags of a fine-tuning script."""
 
-    training: TrainingFlags = group(
-        TrainingFlags, trim_padding=like(default=True)
+    training: TrainingOptions = group(
+        TrainingOptions, trim_padding=like(default=True)
     )
-    fine_tuning: FineTuningFlags = group(FineTuningFlags)
+    fine_tuning: FineTuningOptions = group(FineTuningOptions)
 
     actions = (*TrainingConfig.actions, "do_predict")
 

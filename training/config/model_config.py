@@ -11,8 +11,8 @@ from model_folders.reading.preset import Preset
 from options import config_values
 from options.config import Config
 from options.fields import group
-from training.config.device_flags import DeviceFlags
-from training.config.model_flags import ModelFlags
+from training.config.device_options import DeviceOptions
+from training.config.model_options import ModelOptions
 
 # Flags that --init_checkpoint makes unnecessary.
 _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
@@ -22,8 +22,8 @@ _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 class ModelConfig(Config):
     """Base class of the flags of a script that runs a model on its devices."""
 
-    model: ModelFlags = group(ModelFlags)
-    devices: DeviceFlags = group(DeviceFlags)
+    model: ModelOptions = group(ModelOptions)
+    devices: DeviceOptions = group(DeviceOptions)
 
     @property
     def is_chief(self) -> bool:

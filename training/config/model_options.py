@@ -19,14 +19,14 @@ def required_value(value: ValueT | None) -> ValueT:
     For example, --vocab_file may be None on the command line, because the
     folder of --init_checkpoint may state it. `check_required` fails if neither
     sets it. The code that runs after this check calls a property such as
-    `ModelFlags.required_vocab_file`, which calls this function.
+    `ModelOptions.required_vocab_file`, which calls this function.
     """
     assert value is not None, "`check_required` runs before this"
     return value
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ModelFlags:
+class ModelOptions:
     """Flags of the model that a script loads, and of its text."""
 
     bert_config_file: str | None = fields.identity_option(

@@ -6,12 +6,12 @@ from data.pretraining.pretraining_options import MaskingOptions
 from options import fields
 from options.fields import group, like
 from options.path_types import PathType
-from training.config.model_flags import ModelFlags
+from training.config.model_options import ModelOptions
 from training.config.training_config import TrainingConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PretrainingFlags:
+class PretrainingOptions:
     """Flags of pretraining: records, input length and evaluation."""
 
     input_file: str = fields.training_option(
@@ -64,15 +64,15 @@ class PretrainingFlags:
 class PretrainingConfig(TrainingConfig):
     """Flags of run_pretraining.py."""
 
-    model: ModelFlags = group(
-        ModelFlags,
+    model: ModelOptions = group(
+        ModelOptions,
         vocab_file=like(
             help="Vocabulary that the records were created with. Needed if the "
             "records were created without masks, and for an export that "
             "accepts text.",
         ),
     )
-    pretraining: PretrainingFlags = group(PretrainingFlags)
+    pretraining: PretrainingOptions = group(PretrainingOptions)
     masking: MaskingOptions = group(MaskingOptions)
 
     required_flags = ("bert_config_file",)

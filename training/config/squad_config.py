@@ -12,9 +12,9 @@ from options.fields import group, like
 from options.path_types import PathType
 from training.config.fine_tuning_config import (
     FineTuningConfig,
-    FineTuningFlags,
+    FineTuningOptions,
 )
-from training.config.training_flags import TrainingFlags
+from training.config.training_options import TrainingOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -22,13 +22,13 @@ class SquadConfig(FineTuningConfig):
     """Flags of run_squad.py: Google's, and those of this project."""
 
     # As in Google's script, --do_eval is no flag: --do_predict also evaluates.
-    training: TrainingFlags = group(
-        TrainingFlags,
+    training: TrainingOptions = group(
+        TrainingOptions,
         without=("do_eval",),
         trim_padding=like(default=False),
     )
-    fine_tuning: FineTuningFlags = group(
-        FineTuningFlags,
+    fine_tuning: FineTuningOptions = group(
+        FineTuningOptions,
         without=("data_dir", "eval_batch_size"),
         shared=("max_seq_length",),
         do_predict=like(help="Answer the questions of --predict_file."),

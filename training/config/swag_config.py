@@ -6,7 +6,7 @@ from data.tables.table_layout import LayoutOptions
 from model_folders import kinds
 from options.fields import group, like
 from training.config.fine_tuning_config import FineTuningConfig
-from training.config.training_flags import OptimizerFlags
+from training.config.training_options import OptimizerOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -14,8 +14,8 @@ class SwagConfig(FineTuningConfig):
     """Flags of run_swag.py, which are common to all fine-tuning scripts."""
 
     # The learning rate of the BERT paper, for batches of 16 (section 4.4).
-    optimizer: OptimizerFlags = group(
-        OptimizerFlags, learning_rate=like(default=2e-5)
+    optimizer: OptimizerOptions = group(
+        OptimizerOptions, learning_rate=like(default=2e-5)
     )
 
     layout_options: LayoutOptions = group(LayoutOptions)

@@ -16,10 +16,10 @@ from options.metadata import Role
 from options.path_types import STATE_FOLDER
 from serving.exporting import ExportFormatOptions
 from training.config.model_config import ModelConfig
-from training.config.training_flags import (
-    DistillationFlags,
-    OptimizerFlags,
-    TrainingFlags,
+from training.config.training_options import (
+    DistillationOptions,
+    OptimizerOptions,
+    TrainingOptions,
 )
 
 
@@ -43,9 +43,9 @@ class TrainingConfig(ModelConfig):
     """
 
     export: ExportFormatOptions = group(ExportFormatOptions)
-    optimizer: OptimizerFlags = group(OptimizerFlags)
-    training: TrainingFlags = group(TrainingFlags)
-    distillation: DistillationFlags = group(DistillationFlags)
+    optimizer: OptimizerOptions = group(OptimizerOptions)
+    training: TrainingOptions = group(TrainingOptions)
+    distillation: DistillationOptions = group(DistillationOptions)
 
     # A command must set at least one of these flags.
     actions: ClassVar[tuple[str, ...]] = (

@@ -15,7 +15,7 @@ ScheduleName: TypeAlias = Literal["original", "continuous"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingFlags:
+class TrainingOptions:
     """Flags of the training loop, the run's folder and what is kept in it."""
 
     output_dir: str = fields.neutral_option(
@@ -105,7 +105,7 @@ class TrainingFlags:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class OptimizerFlags:
+class OptimizerOptions:
     """Flags of the optimizer and the learning rate schedule."""
 
     learning_rate: float = fields.training_option(
@@ -144,7 +144,7 @@ class OptimizerFlags:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class DistillationFlags:
+class DistillationOptions:
     """Flags of a student that learns from a teacher or copies its blocks."""
 
     teacher: str | None = fields.training_option(

@@ -5,14 +5,14 @@ import dataclasses
 from options.fields import group, like, option
 from options.path_types import PathType
 from training.config.model_config import ModelConfig
-from training.config.model_flags import ModelFlags
+from training.config.model_options import ModelOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ExtractFeaturesConfig(ModelConfig):
     """The model, the texts, and the vectors to write."""
 
-    model: ModelFlags = group(ModelFlags, init_checkpoint=like(default=...))
+    model: ModelOptions = group(ModelOptions, init_checkpoint=like(default=...))
     input_file: str = option(
         ...,
         "UTF-8 text file to read, one text per line.",

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 import tensorflow as tf
 from absl import logging
 
-from training.config.device_flags import DeviceFlags, StrategyName
+from training.config.device_options import DeviceOptions, StrategyName
 
 
-def connect_devices(flags: DeviceFlags) -> tf.distribute.Strategy:
+def connect_devices(flags: DeviceOptions) -> tf.distribute.Strategy:
     """Connects the devices that flags select, and returns their strategy.
 
     Later calls with the same flags return the same strategy. The first call

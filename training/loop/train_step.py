@@ -16,7 +16,7 @@ from keras.optimizers import LossScaleOptimizer
 from data.arrays import IntArray
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
-from training.config.training_flags import TrainingFlags
+from training.config.training_options import TrainingOptions
 from training.loop.batch_gradients import (
     BatchGradients,
     LossInputsT,
@@ -100,7 +100,7 @@ class TrainStep:
         loss: what the steps minimize.
         optimizer: an AdamWeightDecayOptimizer, in a LossScaleOptimizer for
             float16.
-        training_flags: flags of the training loop. The step reads how many
+        training_options: flags of the training loop. The step reads how many
             batches it accumulates, and the norm to which it clips the gradient.
         jit_compile: whether XLA compiles the gradients.
         strategy: the tf.distribute strategy that created the variables.
@@ -116,7 +116,7 @@ class TrainStep:
         model: Trainable[LossInputsT],
         loss: BatchLoss[LossInputsT],
         optimizer: TrainingOptimizer,
-        training_flags: TrainingFlags,
+        training_options: TrainingOptions,
         *,
         jit_compile: bool = False,
         strategy: tf.distribute.Strategy | None = None,
@@ -126,7 +126,7 @@ class TrainStep:
         self.strategy = strategy or tf.distribute.get_strategy()
         self._draw_seed = model.draw_seed
         self._divisors_of = loss.divisors
-        self._clip_norm = training_flags.clip_norm
+        self._clip_norm = training_options.clip_norm
         # TensorFlow's default strategy has no public class to compare with. But
         # only in its scope, `has_strategy` is False.
         with self.strategy.scope():
@@ -135,7 +135,7 @@ class TrainStep:
             model,
             loss,
             optimizer,
-            num_micro_batches=training_flags.gradient_accumulation_steps,
+            num_micro_batches=training_options.gradient_accumulation_steps,
             num_replicas=self.strategy.num_replicas_in_sync,
         )
         self._compute_gradients = (

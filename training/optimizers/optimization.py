@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from training.config.training_flags import OptimizerFlags, OptimizerName
+from training.config.training_options import OptimizerName, OptimizerOptions
 from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
 
 # LayerNorm's variables and all biases get no weight decay.
@@ -22,7 +22,7 @@ OPTIMIZERS: dict[OptimizerName, type[AdamWeightDecayOptimizer]] = {
 
 
 def create_optimizer(
-    optimizer_flags: OptimizerFlags,
+    optimizer_options: OptimizerOptions,
     num_train_steps: int,
     num_warmup_steps: int,
 ) -> AdamWeightDecayOptimizer:
@@ -31,7 +31,7 @@ def create_optimizer(
     Logs a warning if the warmup is longer than the training.
 
     Args:
-        optimizer_flags: AdamW or LAMB, the learning rate and its decay.
+        optimizer_options: AdamW or LAMB, the learning rate and its decay.
         num_train_steps: number of the step at which the learning rate is 0.
         num_warmup_steps: number of steps in which the learning rate rises to
             its value, 0 for no warmup.
@@ -44,18 +44,18 @@ def create_optimizer(
             num_train_steps,
         )
     schedule = WarmupLinearDecay(
-        optimizer_flags.learning_rate,
+        optimizer_options.learning_rate,
         num_train_steps,
         num_warmup_steps,
-        is_continuous=optimizer_flags.lr_schedule == "continuous",
+        is_continuous=optimizer_options.lr_schedule == "continuous",
     )
-    return OPTIMIZERS[optimizer_flags.optimizer](
+    return OPTIMIZERS[optimizer_options.optimizer](
         learning_rate=schedule,
-        weight_decay_rate=optimizer_flags.weight_decay,
-        beta_1=optimizer_flags.adam_beta_1,
-        beta_2=optimizer_flags.adam_beta_2,
+        weight_decay_rate=optimizer_options.weight_decay,
+        beta_1=optimizer_options.adam_beta_1,
+        beta_2=optimizer_options.adam_beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
-        bias_correction=optimizer_flags.bias_correction,
+        bias_correction=optimizer_options.bias_correction,
     )
 
 

@@ -10,11 +10,11 @@ from data.text.tokenizer_loading import load_tokenizer
 from model_folders.bert_config import BertConfig
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
-from training.config.model_flags import ModelFlags
+from training.config.model_options import ModelOptions
 
 
 def read_bert_config(
-    model_flags: ModelFlags, preset: Preset | None
+    model_options: ModelOptions, preset: Preset | None
 ) -> BertConfig:
     """Reads the configuration in --bert_config_file.
 
@@ -22,13 +22,13 @@ def read_bert_config(
     """
     if preset:
         return folder_reading.load_required_config(
-            preset, model_flags.required_config_file
+            preset, model_options.required_config_file
         )
-    return modeling.load_config(model_flags.required_config_file)
+    return modeling.load_config(model_options.required_config_file)
 
 
 def read_tokenizer(
-    model_flags: ModelFlags,
+    model_options: ModelOptions,
     set_by_user: frozenset[str],
     bert_config: BertConfig,
     preset: Preset | None,
@@ -36,17 +36,17 @@ def read_tokenizer(
     """Reads --vocab_file, and finds out the casing of the model.
 
     Args:
-        model_flags: names the file, and the casing if a flag or a folder states
-            it.
+        model_options: names the file, and the casing if a flag or a folder
+            states it.
         set_by_user: names of the flags that the user set.
         bert_config: configuration of the network.
         preset: Preset of the weights, None without weights.
     """
     return load_tokenizer(
-        model_flags.required_vocab_file,
-        model_flags.do_lower_case,
+        model_options.required_vocab_file,
+        model_options.do_lower_case,
         is_casing_chosen="do_lower_case" in set_by_user,
         vocab_size=bert_config.vocab_size,
         preset=preset,
-        config_file=model_flags.required_config_file,
+        config_file=model_options.required_config_file,
     )

@@ -14,7 +14,7 @@ import modeling
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
 from serving.exporting import is_exportable
-from training.config.device_flags import POLICY_OF_PRECISION
+from training.config.device_options import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
@@ -159,7 +159,7 @@ def _create_train_step(
     create_step = functools.partial(
         TrainStep,
         optimizer=_create_optimizer(starting_point, num_steps),
-        training_flags=starting_point.config.training,
+        training_options=starting_point.config.training,
         jit_compile=starting_point.config.devices.jit_compile,
         strategy=strategy,
     )

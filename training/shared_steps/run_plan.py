@@ -14,8 +14,8 @@ from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps
 
 if TYPE_CHECKING:
+    from modeling.arguments import TaskModelArguments
     from modeling.base_task_model import AnyTaskModel
-    from modeling.options import TaskModelOptions
 
 
 class CreateModel(Protocol):
@@ -25,7 +25,7 @@ class CreateModel(Protocol):
         self,
         bert_config: "modeling.BertConfig",
         /,
-        **options: "Unpack[TaskModelOptions]",
+        **options: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
         """Creates the model.
 

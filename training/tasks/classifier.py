@@ -23,14 +23,14 @@ from model_folders import output_modes
 from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.scores import Scores
 from training import task
-from training.config.classifier_config import ClassifierFlags
+from training.config.classifier_config import ClassifierOptions
 from training.config.fine_tuning_config import DataFileConfig
 from training.starting_point import StartingPoint
 from training.tasks.text_encoding import create_text_encoding
 
 if TYPE_CHECKING:
+    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
-    from modeling.options import TaskModelOptions
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
@@ -42,7 +42,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     Args:
         starting_point: as in `Task`.
         task_name: name of the task, such as "mrpc" or "csv".
-        classifier_flags: the windows of long texts, and what to write.
+        classifier_options: the windows of long texts, and what to write.
         processor: reads the sets, and knows what they tell of the task.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
@@ -54,7 +54,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self,
         starting_point: StartingPoint[DataFileConfig],
         task_name: str,
-        classifier_flags: ClassifierFlags,
+        classifier_options: ClassifierOptions,
         processor: ClassificationProcessor,
         *,
         labels: list[str] | None,
@@ -70,7 +70,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         )
         self.eval_loss = create_classifier_loss(processor)
         self.task_name = task_name
-        self.classifier_flags = classifier_flags
+        self.classifier_options = classifier_options
         self.processor = processor
         # The names of MultiNLI's mismatched dev and test sets end in "_mm".
         self.dev_sets = processor.dev_sets
@@ -80,7 +80,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             labels,
             self.max_seq_length,
             self.tokenizer,
-            classifier_flags.doc_stride,
+            classifier_options.doc_stride,
         )
         self.labels = labels
         self.label_words = glue_layouts.WORDS_OF_LABEL.get(task_name, ())
@@ -94,7 +94,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             class_weights=class_weights,
         )
         self.export_settings = _create_export_settings(
-            processor, classifier_flags.doc_stride
+            processor, classifier_options.doc_stride
         )
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
@@ -136,7 +136,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelOptions]",
+        **options: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertClassifier":
         """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(
@@ -211,7 +211,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             self.codec,
             suffix=suffix,
         )
-        if self.classifier_flags.glue_submission:
+        if self.classifier_options.glue_submission:
             name = self.task_name + suffix.replace("_", "-")
             path = os.path.join(output_dir, glue_tasks.submission_file(name))
             prediction_files.write_submission(path, labels)

@@ -25,8 +25,8 @@ from training.config.fine_tuning_config import DataFileConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
+    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
-    from modeling.options import TaskModelOptions
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, None]
@@ -113,7 +113,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelOptions]",
+        **options: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertEmbedder":
         """Creates the BertEmbedder to train."""
         return modeling.BertEmbedder(bert_config, **options)

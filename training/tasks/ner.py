@@ -28,7 +28,7 @@ from training.config.ner_config import NerConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.options import TaskModelOptions
+    from modeling.arguments import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
@@ -92,7 +92,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelOptions]",
+        **options: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertTokenClassifier":
         """Creates a BertTokenClassifier with one output for each label."""
         return modeling.BertTokenClassifier(

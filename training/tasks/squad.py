@@ -35,7 +35,7 @@ from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.options import TaskModelOptions
+    from modeling.arguments import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]
@@ -146,7 +146,7 @@ class SquadTask(
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelOptions]",
+        **options: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertSpanLabeler":
         """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(bert_config, **options)

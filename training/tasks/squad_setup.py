@@ -7,7 +7,7 @@ import contextlib
 
 from data.squad.answer_scoring import NoGoldAnswersError
 from data.squad.squad_sets import SquadSets
-from training.config.model_flags import required_value
+from training.config.model_options import required_value
 from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
 from training.tasks.squad import SquadTask

@@ -23,7 +23,7 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.options import TaskModelOptions
+    from modeling.arguments import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 
@@ -85,7 +85,7 @@ class SwagTask(
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelOptions]",
+        **options: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertMultipleChoice":
         """Creates the BertMultipleChoice to train."""
         return modeling.BertMultipleChoice(bert_config, **options)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.parallel_jobs.beam_flags import BeamFlags, parse_options
+from data.parallel_jobs.beam_options import BeamOptions, parse_options
 from tests.support import script_runner
 
 # Options whose value is a dict in JSON.
@@ -148,7 +148,7 @@ def test_options_without_a_value_are_errors(option):
 
 
 def test_the_runner_sets_the_number_of_workers():
-    flags = BeamFlags(pipeline="beam")
+    flags = BeamOptions(pipeline="beam")
     with pytest.raises(ValueError, match=r"--num_processes=4 .*-pipeline=beam"):
         flags.parse([], num_processes=4)
 
@@ -176,6 +176,6 @@ def test_a_script_without_beam_names_no_pipeline(tmp_path):
 
 def test_options_of_beam_need_beam():
     with pytest.raises(ValueError, match="--beam_option=a=b is for --pipel"):
-        BeamFlags(beam_option=["a=b"]).parse([])
+        BeamOptions(beam_option=["a=b"]).parse([])
     # The texts of predict.py.
-    assert BeamFlags().parse(["--a text"]) is None
+    assert BeamOptions().parse(["--a text"]) is None

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from data.parallel_jobs import beam_workers
-from data.parallel_jobs.beam_flags import parse_options
+from data.parallel_jobs.beam_options import parse_options
 from tests.support.serving import dask_cluster
 
 # An error in a worker of a runner in Java, such as Flink.

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serving
-from serving.engines import EngineFlags
+from serving.engines import EngineOptions
 from serving.http.app import ServerApp
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
@@ -36,7 +36,7 @@ def post(caplog):
 
     def post(model, texts):
         async def main():
-            export = ExportToServe(model.path, EngineFlags())
+            export = ExportToServe(model.path, EngineOptions())
             server = ServerApp.create({"m": export})
             server.state.models["m"] = ServedModel(model)
             caplog.clear()

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from serving.http.errors import HttpError
 from serving.http.handlers import Handlers
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from serving.http.server_state import ServerState
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import EchoEngine, EchoExport
@@ -25,7 +25,7 @@ def create_state():
     """Returns the state of a server that has yet to load the model "m"."""
     return ServerState(
         exports={"m": EchoExport(engine=EchoEngine())},
-        limits=LimitFlags(max_texts=2),
+        limits=LimitOptions(max_texts=2),
         has_token=False,
     )
 

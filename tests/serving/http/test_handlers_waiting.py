@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.app import ServerApp
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import (
     TASK,
@@ -39,7 +39,8 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
         first = submit(served_model, TASK, "first")
         await asyncio.sleep(0)
         server = ServerApp.create(
-            {"m": EchoExport(engine=engine)}, limits=LimitFlags(timeout_s=0.05)
+            {"m": EchoExport(engine=engine)},
+            limits=LimitOptions(timeout_s=0.05),
         )
         server.state.models["m"] = served_model
 

@@ -11,7 +11,7 @@ from data.text.tokenization import FullTokenizer
 from serving.http.errors import HttpError
 from serving.http.queued_calls import QueuedCall
 from serving.http.request_limits import RequestLimits
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from tests.support.serving.stub_engines import PARSE_NUMBER_TASK
 
 
@@ -28,7 +28,7 @@ def read_body(*parts, **limits):
 
     http_request = types.SimpleNamespace(stream=stream)
     return asyncio.run(
-        RequestLimits(LimitFlags(**limits)).read_body(http_request)
+        RequestLimits(LimitOptions(**limits)).read_body(http_request)
     )
 
 
@@ -53,7 +53,7 @@ def check_texts(*texts, tokenizer=None, **limits):
     text_engine = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
 
     async def check():
-        request_limits = RequestLimits(LimitFlags(**limits))
+        request_limits = RequestLimits(LimitOptions(**limits))
         requests = [{"text": text} for text in texts]
         request_limits.check_num_texts(PARSE_NUMBER_TASK, requests)
         call = QueuedCall.create(PARSE_NUMBER_TASK, requests)

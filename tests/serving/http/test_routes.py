@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.routes import OPEN_PATHS, create_router
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from serving.http.server_state import ServerState
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import EchoEngine, EchoExport
@@ -22,7 +22,7 @@ def ask_server():
     """(method, path, body) -> the response of a server of the model "m"."""
     state = ServerState(
         exports={"m": EchoExport(engine=EchoEngine())},
-        limits=LimitFlags(),
+        limits=LimitOptions(),
         has_token=False,
     )
     state.load_models()

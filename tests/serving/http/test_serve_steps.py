@@ -9,9 +9,9 @@ import types
 
 import pytest
 
-from serving.engines import EngineFlags
+from serving.engines import EngineOptions
 from serving.http import serve_steps
-from serving.http.serve_config import LimitFlags, ServeConfig
+from serving.http.serve_config import LimitOptions, ServeConfig
 
 
 def test_a_model_has_the_name_of_its_folder_or_another():
@@ -73,8 +73,8 @@ def test_access_is_the_token_of_the_file_and_the_origins(tmp_path):
     path = tmp_path / "token"
     path.write_text("a-long-token")
     config = ServeConfig(
-        engine_flags=EngineFlags(),
-        limits=LimitFlags(),
+        engine_options=EngineOptions(),
+        limits=LimitOptions(),
         model=["a"],
         token_file=str(path),
         allow_origin=["https://a.com"],
@@ -99,7 +99,7 @@ def serve_with(monkeypatch):
         name = "serving.http.server_state"
         monkeypatch.setitem(sys.modules, name, module)
         config = ServeConfig(
-            engine_flags=EngineFlags(), limits=LimitFlags(), model=["a"]
+            engine_options=EngineOptions(), limits=LimitOptions(), model=["a"]
         )
         serve_steps.serve_models(config, {}, serve_steps.Access("", ()))
 

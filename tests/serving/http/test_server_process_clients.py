@@ -15,10 +15,10 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.engines import EngineFlags
+from serving.engines import EngineOptions
 from serving.http import server_process
 from serving.http.app import ServerApp
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from serving.http.server_state import ExportToServe
 from tests.support import fork_server
 from tests.support.serving.echo_models import EchoEngine, EchoExport
@@ -35,7 +35,7 @@ class EndlessExport(ExportToServe):
 
 def serve_long_replies(port):
     export = EchoExport(engine=EchoEngine(output_of=lambda _: "a" * 15_000_000))
-    server = ServerApp.create({"m": export}, limits=LimitFlags(timeout_s=3))
+    server = ServerApp.create({"m": export}, limits=LimitOptions(timeout_s=3))
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
 
@@ -55,7 +55,7 @@ def serve_when_allowed(folder, port):
 
 
 def serve_before_loading(port):
-    export = EndlessExport("", EngineFlags())
+    export = EndlessExport("", EngineOptions())
     server_process.serve_until_signal(
         ServerApp.create({"m": export}), "127.0.0.1", port
     )

@@ -4,9 +4,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.engines import EngineFlags
+from serving.engines import EngineOptions
 from serving.http.errors import HttpError
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from serving.http.server_state import ExportToServe, ServerState
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 
@@ -16,7 +16,7 @@ def state():
     """The state of a server with the model "m", which is not ready."""
     return ServerState(
         exports={"m": EchoExport(engine=EchoEngine())},
-        limits=LimitFlags(),
+        limits=LimitOptions(),
         has_token=False,
     )
 
@@ -59,12 +59,12 @@ def test_another_name_is_refused_with_the_names_to_choose_from(state):
     ("folder", "version"), [("models/7", "7"), ("models/7/", "7"), ("ner", "1")]
 )
 def test_the_version_is_the_number_of_the_folder(folder, version):
-    assert ExportToServe(folder, EngineFlags()).version == version
+    assert ExportToServe(folder, EngineOptions()).version == version
 
 
 def test_a_loaded_export_computes_the_text_tasks_of_its_model(export_folders):
     export = ExportToServe(
-        str(export_folders["classifier"]), EngineFlags(engine="litert")
+        str(export_folders["classifier"]), EngineOptions(engine="litert")
     )
     served_model = export.load()
     assert served_model.main_text_task.name == "classify"
@@ -73,7 +73,7 @@ def test_a_loaded_export_computes_the_text_tasks_of_its_model(export_folders):
 
 def test_a_model_that_accepts_no_text_is_refused(saved_models_folder):
     export = ExportToServe(
-        str(saved_models_folder / "multiple_choice"), EngineFlags()
+        str(saved_models_folder / "multiple_choice"), EngineOptions()
     )
     with pytest.raises(ValueError, match="multiple_choice accepts no text"):
         export.load()

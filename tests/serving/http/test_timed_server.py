@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.app import ServerApp
-from serving.http.serve_config import LimitFlags
+from serving.http.serve_config import LimitOptions
 from serving.http.timed_server import Stopwatch, TimedServer
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 from tests.support.waiting import TIMEOUT
@@ -48,7 +48,7 @@ class FakeConnection:
 def app():
     """The application of a server with the model "m"."""
     export = EchoExport(engine=EchoEngine())
-    return ServerApp.create({"m": export}, limits=LimitFlags(timeout_s=10))
+    return ServerApp.create({"m": export}, limits=LimitOptions(timeout_s=10))
 
 
 @pytest.fixture

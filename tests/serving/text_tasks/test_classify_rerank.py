@@ -94,13 +94,13 @@ def test_predict_ranks_without_tensorflow(exports, load_export):
 
 def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
-    from serving.engines import EngineFlags
+    from serving.engines import EngineOptions
     from serving.http import app
-    from serving.http.serve_config import LimitFlags
+    from serving.http.serve_config import LimitOptions
     from serving.http.server_state import ExportToServe
 
-    export = ExportToServe(exports["ranker"], EngineFlags())
-    few = app.ServerApp.create({"m": export}, limits=LimitFlags(max_texts=7))
+    export = ExportToServe(exports["ranker"], EngineOptions())
+    few = app.ServerApp.create({"m": export}, limits=LimitOptions(max_texts=7))
     few.state.load_models()
 
     body = {"query": ["a", "b"], "passages": PASSAGES}

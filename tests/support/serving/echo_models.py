@@ -14,7 +14,12 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypedDict, cast
 
-from serving.engines import EngineError, EngineFlags, NetworkInput, OutputArrays
+from serving.engines import (
+    EngineError,
+    EngineOptions,
+    NetworkInput,
+    OutputArrays,
+)
 from serving.http.queued_calls import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
@@ -147,7 +152,9 @@ class EchoExport(ExportToServe):
     """An export of a model of the server, whose folder is not read."""
 
     folder: str = ""
-    engine_flags: EngineFlags = dataclasses.field(default_factory=EngineFlags)
+    engine_options: EngineOptions = dataclasses.field(
+        default_factory=EngineOptions
+    )
     engine: EchoEngine
 
     def load(self) -> ServedModel:

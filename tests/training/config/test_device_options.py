@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from training.config.device_flags import DeviceFlags
+from training.config.device_options import DeviceOptions
 
 
 def join_cluster(monkeypatch, cluster, job, index):
@@ -16,7 +16,7 @@ def join_cluster(monkeypatch, cluster, job, index):
 
 def test_a_process_without_a_cluster_writes_the_files(monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
-    assert DeviceFlags().is_chief
+    assert DeviceOptions().is_chief
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_process_without_a_cluster_writes_the_files(monkeypatch):
 def test_the_chief_of_a_cluster_writes_the_files(monkeypatch, job, is_chief):
     cluster = {"chief": ["a"], "worker": ["b"]}
     join_cluster(monkeypatch, cluster, job, 0)
-    assert DeviceFlags().is_chief == is_chief
+    assert DeviceOptions().is_chief == is_chief
 
 
 @pytest.mark.parametrize(("index", "is_chief"), [(0, True), (1, False)])
@@ -33,31 +33,31 @@ def test_the_first_worker_writes_the_files_if_there_is_no_chief(
     monkeypatch, index, is_chief
 ):
     join_cluster(monkeypatch, {"worker": ["a", "b"]}, "worker", index)
-    assert DeviceFlags().is_chief == is_chief
+    assert DeviceOptions().is_chief == is_chief
 
 
 @pytest.mark.parametrize(
-    "device_flags",
+    "device_options",
     [
-        DeviceFlags(use_tpu=True),
-        DeviceFlags(distribution_strategy="one_device"),
+        DeviceOptions(use_tpu=True),
+        DeviceOptions(distribution_strategy="one_device"),
     ],
 )
 def test_a_cluster_does_not_concern_a_run_on_other_devices(
-    monkeypatch, device_flags
+    monkeypatch, device_options
 ):
     cluster = {"chief": ["a"], "worker": ["b"]}
     join_cluster(monkeypatch, cluster, "worker", 0)
-    assert device_flags.is_chief
+    assert device_options.is_chief
 
 
 def test_a_cluster_that_is_not_json_is_named(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", "{cluster")
     with pytest.raises(ValueError, match="TF_CONFIG"):
-        DeviceFlags().is_chief  # noqa: B018  the property is computed
+        DeviceOptions().is_chief  # noqa: B018  the property is computed
 
 
 def test_two_flags_select_a_tpu():
-    assert DeviceFlags(use_tpu=True).is_tpu
-    assert DeviceFlags(distribution_strategy="tpu").is_tpu
-    assert not DeviceFlags().is_tpu
+    assert DeviceOptions(use_tpu=True).is_tpu
+    assert DeviceOptions(distribution_strategy="tpu").is_tpu
+    assert not DeviceOptions().is_tpu

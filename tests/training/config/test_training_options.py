@@ -1,12 +1,12 @@
 """What the flags of every training command say."""
 
-from training.config.training_flags import DistillationFlags
+from training.config.training_options import DistillationOptions
 
 
 def test_initial_blocks_are_the_numbers_in_init_layers():
-    flags = DistillationFlags(init_layers=["0", "2", "5"])
+    flags = DistillationOptions(init_layers=["0", "2", "5"])
     assert flags.initial_blocks == [0, 2, 5]
 
 
 def test_without_init_layers_there_are_no_initial_blocks():
-    assert DistillationFlags().initial_blocks is None
+    assert DistillationOptions().initial_blocks is None

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support import golden
-from training.config.training_flags import OptimizerFlags
+from training.config.training_options import OptimizerOptions
 from training.optimizers import optimization
 from training.optimizers.adamw import (
     AdamWeightDecayOptimizer,
@@ -43,7 +43,7 @@ def create_example():
 def create_optimizer(name, num_train_steps, num_warmup_steps):
     """Returns an optimizer at a rate of 0.1."""
     return optimization.create_optimizer(
-        OptimizerFlags(optimizer=name, learning_rate=0.1),
+        OptimizerOptions(optimizer=name, learning_rate=0.1),
         num_train_steps,
         num_warmup_steps,
     )
@@ -90,7 +90,7 @@ def test_optimizers_follow_their_formulas(kind, formula, version):
 @pytest.mark.parametrize("corrects", [False, True])
 def test_only_bias_correction_makes_adamw_keras_adam(corrects):
     values, grads = create_example()
-    config = OptimizerFlags(
+    config = OptimizerOptions(
         learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
     )
     updated = apply_gradients(

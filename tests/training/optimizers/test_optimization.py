@@ -5,12 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from training.config.training_flags import OptimizerFlags
+from training.config.training_options import OptimizerOptions
 from training.optimizers import optimization
 
 
 def test_flags_reach_the_optimizer():
-    config = OptimizerFlags(adam_beta_1=0.5, adam_beta_2=0.8, weight_decay=3.0)
+    config = OptimizerOptions(
+        adam_beta_1=0.5, adam_beta_2=0.8, weight_decay=3.0
+    )
     created = optimization.create_optimizer(config, 4, 0)
     assert created.beta_1 == 0.5
     assert created.beta_2 == 0.8
@@ -21,14 +23,14 @@ def test_flags_reach_the_optimizer():
     ("schedule", "rate"), [("original", 0.3), ("continuous", 0.4)]
 )
 def test_the_flag_of_the_schedule_sets_the_rate(schedule, rate):
-    config = OptimizerFlags(learning_rate=0.6, lr_schedule=schedule)
+    config = OptimizerOptions(learning_rate=0.6, lr_schedule=schedule)
     optimizer = optimization.create_optimizer(config, 4, 1)
     optimizer.iterations.assign(2)
     assert float(optimizer.learning_rate) == pytest.approx(rate)
 
 
 def test_the_bias_is_not_corrected_by_default():
-    created = optimization.create_optimizer(OptimizerFlags(), 4, 0)
+    created = optimization.create_optimizer(OptimizerOptions(), 4, 0)
     assert not created.bias_correction
 
 
@@ -40,7 +42,7 @@ def test_the_bias_is_not_corrected_by_default():
     ],
 )
 def test_biases_and_normalizations_are_not_decayed(path):
-    created = optimization.create_optimizer(OptimizerFlags(), 4, 0)
+    created = optimization.create_optimizer(OptimizerOptions(), 4, 0)
     assert any(
         re.search(pattern, path)
         for pattern in created.exclude_from_weight_decay

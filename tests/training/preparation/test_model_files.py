@@ -7,7 +7,7 @@ import pytest
 from model_folders.reading.folder_reading import read_preset
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
-from training.config.model_flags import ModelFlags
+from training.config.model_options import ModelOptions
 from training.preparation.model_files import read_bert_config, read_tokenizer
 
 
@@ -16,7 +16,7 @@ def file_flags(tmp_path):
     """Flags that name a configuration and a copy of the samples' words."""
     path = write_config(tmp_path / "bert_config.json")
     vocab = shutil.copy(SAMPLES / "vocab.txt", tmp_path)
-    return ModelFlags(bert_config_file=str(path), vocab_file=str(vocab))
+    return ModelOptions(bert_config_file=str(path), vocab_file=str(vocab))
 
 
 def test_the_configuration_is_the_one_of_the_flag(file_flags):

@@ -14,7 +14,7 @@ from data.sets.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks.task_sets import create_set, create_task_start
-from training.config.classifier_config import ClassifierFlags
+from training.config.classifier_config import ClassifierOptions
 from training.tasks.classifier import ClassifierTask
 
 LABELS = ["no", "yes"]
@@ -58,7 +58,7 @@ def create_task(tmp_path):
         return ClassifierTask(
             create_task_start(tmp_path, max_seq_length=5),
             task_name,
-            ClassifierFlags(doc_stride=doc_stride),
+            ClassifierOptions(doc_stride=doc_stride),
             processor,
             labels=labels,
             num_texts=1,

@@ -1,7 +1,7 @@
 """Types of the keyword arguments that layers and models share.
 
 A constructor that passes such arguments on declares `**options`, for example
-`**options: Unpack[LayerOptions]`.
+`**options: Unpack[LayerArguments]`.
 """
 
 from typing import TypedDict
@@ -9,7 +9,7 @@ from typing import TypedDict
 import keras
 
 
-class LayerOptions(TypedDict, total=False):
+class LayerArguments(TypedDict, total=False):
     """Arguments of `keras.layers.Layer` that our layers and models accept."""
 
     name: str | None
@@ -17,7 +17,7 @@ class LayerOptions(TypedDict, total=False):
     trainable: bool
 
 
-class EncoderOptions(TypedDict, total=False):
+class EncoderArguments(TypedDict, total=False):
     """Arguments of `BertModel` that a task model passes on to its encoder."""
 
     use_one_hot_embeddings: bool
@@ -27,13 +27,13 @@ class EncoderOptions(TypedDict, total=False):
     seed: int | None
 
 
-class TaskModelOptions(EncoderOptions, LayerOptions, total=False):
+class TaskModelArguments(EncoderArguments, LayerArguments, total=False):
     """Arguments that every task model accepts besides its own."""
 
     bilstm: bool
 
 
-class ModelOptions(TaskModelOptions, total=False):
+class ModelArguments(TaskModelArguments, total=False):
     """Arguments of any model. Only classifiers accept `num_labels`."""
 
     num_labels: int
