@@ -11,12 +11,12 @@ The network and its heads:
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
     layers.py: `BertLayer`, the base class of the layers, and `Dense`
+    arguments.py: the types of the arguments that layers and models share
     initializers.py: the initial weights
     heads.py: what each task adds to the encoder
     base_task_model.py: `TaskModel`, the base class: an encoder with a head,
         and `OneHeadModel`, whose head is one layer
     task_models.py: `BertClassifier` and its siblings, one for each task
-    options.py: the types of the arguments that layers and models share
 
 What the models learn:
 

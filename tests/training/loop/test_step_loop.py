@@ -35,7 +35,7 @@ class NamedCallback(Callback):
     def on_train_begin(self):
         self._calls.append(f"{self._name} begins")
 
-    def find_reason_to_stop(self, step):
+    def describe_reason_to_stop(self, step):
         return "it is over" if step == self._last_step else None
 
     def on_step(self, step, logs):
