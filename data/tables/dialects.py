@@ -103,7 +103,11 @@ def _guess_by_sample(
 def _check_delimiter(
     path: str, sample: TableSample, rows: Sequence[Sequence[str]]
 ) -> None:
-    """Raises a ValueError if a mark that is no delimiter separates cells."""
+    """Checks that no mark that is not a delimiter separates the cells.
+
+    Raises:
+        ValueError: such a mark seems to separate them, for example a blank.
+    """
     has_one_column = not any(any(row[1:]) for row in rows)
     if has_one_column:
         rows_by_blanks = sample.read_first_rows(Dialect(" "))
@@ -130,8 +134,13 @@ def _choose_dialect(
 ) -> Dialect:
     """Chooses a dialect by the user's delimiter, else by the first lines.
 
-    The file's name shows the delimiter if it fits the first lines, or if no
-    delimiter fits them. Otherwise the strictest dialect that fits is chosen.
+    Without the user's delimiter, the strictest dialect that fits the first
+    lines is chosen. In a .tsv file, only tabs may separate the cells.
+
+    Raises:
+        ValueError: several delimiters fit equally well, or only delimiters
+            other than tabs fit a .tsv file. Or none fits, and the first row
+            contains several. The message names --delimiter.
     """
     if layout.delimiter:
         delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
@@ -182,6 +191,10 @@ def _choose_by_names(
     The names of the columns, in the first row, show the delimiter, if they
     contain only one of `delimiters`. Without a delimiter, the table has one
     column. The reader of the rows later raises an error at a malformed row.
+
+    Raises:
+        ValueError: the first row contains several of `delimiters`, or seems to
+            be a title.
     """
     rows_by_delimiter = {
         delimiter: sample.read_first_rows(

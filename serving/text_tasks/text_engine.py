@@ -36,10 +36,11 @@ class AnswerSetup(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TextEngine:
-    """Holds all that text tasks read of an export, and calls nothing itself.
+    """Holds the engine of an export, with all that text tasks read beside it.
 
-    The settings of the head are attributes here, so that a text task reads no
-    setting that an export may lack.
+    Except for `warm_up`, only text tasks run the engine. The settings of the
+    head are attributes here, so that a text task reads no setting that an
+    export may lack.
 
     Attributes:
         engine: the engine that runs the network.
