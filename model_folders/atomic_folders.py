@@ -78,7 +78,8 @@ def atomic_folder(
         files: {relative path: contents} of files to write first.
 
     Raises:
-        ValueError: the folder must not be replaced (see `check_replaceable`).
+        ValueError: the path contains a file that this project did not write, or
+            is not a folder.
         OSError: the folder cannot be written.
     """
     path = Path(os.path.realpath(path))

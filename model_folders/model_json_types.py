@@ -52,7 +52,7 @@ class HeadSettings(TypedDict, total=False):
     task of your own.
 
     Attributes:
-        name: the class of the model, as in `kinds.KIND_OF_CLASS`.
+        name: name of the class of the model, such as "BertClassifier".
         task_name: value of --task_name, such as "cola".
         output_mode: what a classifier's labels are.
         problem_type: the name of `output_mode` in transformers, a value of
@@ -174,8 +174,8 @@ class TrainingSettings(AnyHeadSettings, total=False):
         eval_input_file: the files of pretraining records to evaluate.
         tokenizer: the tokenizer's properties.
         bert_config: contents of bert_config.json.
-        left_to_right: as in `NetworkArguments`.
-        bilstm: as in `NetworkArguments`.
+        left_to_right: whether a token attends only to the tokens before it.
+        bilstm: whether a head reads the vectors through a bidirectional LSTM.
         init_checkpoint: the checkpoint of the start.
         init_checkpoint_network: settings that determine what the weights of the
             start compute.

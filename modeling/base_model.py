@@ -126,8 +126,25 @@ class BaseModel(KerasFitModel):
     ) -> tuple[Self, "LoadReport"]:
         """Creates a model like `from_preset`, and also returns a LoadReport.
 
-        `create_model` in modeling/checkpoints/loading.py documents the
-        arguments, the result and the errors.
+        Args:
+            preset: what the files in the folder of the weights state.
+            config: sizes and dropout rates of the network. If None, the folder
+                states them.
+            label_alternatives: lists of names of the model's outputs, in order.
+                If the folder lists the names of one of them in another order,
+                the outputs of the head are reordered.
+            replaces_head: whether the head keeps its random values if the
+                folder contains another head.
+            **options: other arguments of the class. By default, the folder
+                states them.
+
+        Returns:
+            (model, report of its weights).
+
+        Raises:
+            OSError: a file is missing or cannot be read.
+            ValueError: the folder contains no BERT or weights of other shapes,
+                or `num_labels` is neither set nor stated.
         """
         # Import late, because modeling/checkpoints imports models of this
         # package.

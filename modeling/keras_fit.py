@@ -25,7 +25,7 @@ class KerasFitModel(keras.Model):
     Attributes:
         config: sizes of the network. The constructor of a subclass sets it.
         num_labels: number of outputs of the head, None for a model whose
-            outputs have no labels (see `has_labels` in `kinds.KIND_OF_CLASS`).
+            outputs have no labels, such as a BertSpanLabeler.
         feature_ranks: {name: rank} of the features that the model reads, all
             int32. Exported models have these inputs, and prediction passes only
             these features to the model.

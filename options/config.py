@@ -58,8 +58,9 @@ class Config:
     def with_implied_flags(self) -> Self:
         """Returns a copy with the flags that other flags imply.
 
-        What the user set has a new value in the copy too, which the caller
-        ignores: see `ParsedCommand.decide_implied`.
+        The copy may also change a flag that the user set. The caller ignores
+        such a change, because `ParsedCommand.decide_implied` keeps what the
+        user set.
         """
         return self
 

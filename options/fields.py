@@ -67,7 +67,8 @@ def option(
             the option must be set.
         help: help text of the option.
         role: the Role, None for an option that trains no model.
-        **properties: other properties, see `OptionProperties`.
+        **properties: other properties, such as `choices`, the valid values, or
+            `at_least` and `at_most`, the bounds of a number.
     """
     metadata = OptionDeclaration(help, role, properties).as_metadata()
     # Like `dataclasses.field`, this function states the type of the field's

@@ -69,7 +69,12 @@ class _ModelCache:
     ) -> ModelT:
         """Returns the model that is kept, or loads another model and keeps it.
 
-        `load_cached` documents the arguments.
+        Args:
+            text_model_class: class of the model, `TextModel`.
+            path: folder of the export.
+            num_threads: number of threads.
+            engine: format of the engine, None to choose one.
+            checksum: checksum of the model, "" if it is not known.
         """
         asked_key = _ModelKey(
             os.path.abspath(path), num_threads, engine or "", checksum

@@ -153,7 +153,11 @@ def track(
 ) -> Iterator[_Element]:
     """Yields the elements of `iterable`, and shows how many were yielded.
 
-    `Progress` documents the other arguments.
+    Args:
+        iterable: what to yield.
+        total: number of elements, None if it is not known.
+        unit: what an element is.
+        description: what is done with the elements.
     """
     num_done = 0
     with Progress(total, unit=unit, description=description) as progress:

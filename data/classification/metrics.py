@@ -117,7 +117,8 @@ def _score_each_label(
     gold_labels: LabelArray, predictions: LabelArray, labels: Sequence[str]
 ) -> dict[str, float]:
     """Returns the precision, recall, F1 and support of each label."""
-    # Load scikit-learn late, see `_create_metrics`.
+    # Load scikit-learn late, because it needs seconds to load, and --help
+    # should not wait for it.
     from sklearn.metrics import precision_recall_fscore_support
 
     # A single column contains 1 for the only label, and 0 without it.

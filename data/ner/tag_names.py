@@ -24,7 +24,8 @@ _NO_TYPE = re.compile("[BIESLUM](-.+)?|(?i:(ner_?)?(tag|label)s?|ner)")
 _BEGIN_MARK = re.compile("^B(?=[_.:/])|(?<=[-_.:/])B$")
 # What stands for O in files of other projects.
 _OUTSIDE = ("0", "o")
-# Numbers of types that only a wrong column has, see `check_types`.
+# More than 100 types, or more than 20 of which half occur only once, are not
+# types of entities, but the values of another column.
 _MAX_TYPES = 100
 _MANY_TYPES = 20
 

@@ -41,7 +41,8 @@ def complete_casing(
 ) -> PretrainingDataConfig:
     """Returns the flags with the casing of the vocabulary.
 
-    `is_casing_chosen` is as in `load_tokenizer`.
+    `is_casing_chosen` says whether the user set --do_lower_case. Otherwise the
+    files beside the vocabulary may state another casing.
 
     Raises:
         ValueError: --do_lower_case contradicts a file beside the vocabulary.

@@ -27,11 +27,16 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
 
     @abc.abstractmethod
     def read_sets(self, set_name: BaseSet) -> Mapping[BaseSet, list[ExampleT]]:
-        """Reads the file of a set, for `read`, which documents the errors.
+        """Reads the file of a set.
 
         Returns:
             {name of each set that the file contains: its examples}. `set_name`
             is one of the names.
+
+        Raises:
+            OSError: the set's file does not exist, or cannot be read.
+            ValueError: the set is empty, or a line is malformed. The message
+                names the file and the line.
         """
 
     def read(self, set_name: BaseSet) -> list[ExampleT]:

@@ -139,7 +139,8 @@ def decode_question(
         features: windows of the question.
         result_of: {`unique_id` of a window: its logits}.
         options: options for choosing answers from the logits.
-        tokenizer: tokenizer of the model, as in `decode_predictions`.
+        tokenizer: tokenizer of the model, which maps answers to the passage's
+            spelling if there are no character offsets.
     """
     spans, null, null_score = list_spans(features, result_of, options)
     if options.version_2_with_negative:

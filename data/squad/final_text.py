@@ -91,7 +91,8 @@ def find_final_text(
         pred_text: predicted WordPieces joined to words, with single spaces
             between the words.
         orig_text: words of the passage that contain these WordPieces.
-        tokenizer: tokenizer that normalizes words as in `pred_text`.
+        tokenizer: tokenizer of the model that predicted `pred_text`, so that it
+            normalizes words in the same way.
         verbose_logging: whether to log texts that cannot be matched.
 
     Returns:
@@ -109,8 +110,15 @@ def find_in_tokenized(
 ) -> tuple[int, int]:
     """Does what `find_final_text` does, with a text already tokenized.
 
-    `tokenized` is `orig_text` as the tokenizer normalizes it. The other
-    arguments and the result are as in `find_final_text`.
+    Args:
+        pred_text: predicted WordPieces joined to words, with single spaces
+            between the words.
+        orig_text: words of the passage that contain these WordPieces.
+        tokenized: `orig_text` as the tokenizer normalizes it.
+        verbose_logging: whether to log texts that cannot be matched.
+
+    Returns:
+        (start, end) in `orig_text`, in characters.
     """
     tok_text, sources = tokenized
     start = tok_text.find(pred_text)

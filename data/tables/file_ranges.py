@@ -156,7 +156,9 @@ def guess_range_format(path: str, layout: TableLayout) -> RangeFormat | None:
 
     If no name tells the format, the first lines do.
 
-    Raises the errors of `split_files`.
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file is an archive, or a package is missing.
     """
     file_format = layout.format or format_of(path)
     if file_format == "parquet":
@@ -212,7 +214,7 @@ def _find_line_end(file: IO[bytes], position: int, size: int) -> int:
 def _count_lines(file: IO[bytes], start: int, end: int) -> int:
     """Returns the number of lines between two offsets.
 
-    LF, CR LF or CR ends a line, as in `text_files.open_text`.
+    LF, CR LF or CR ends a line.
     """
     file.seek(start)
     num_lines = 0

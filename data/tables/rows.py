@@ -75,7 +75,7 @@ class RowBuilder:
         Args:
             cells: the cells of the row.
             has_swallowed_lines: whether one of them contains the next lines of
-                the table (see `csv_rows.has_swallowed_lines`).
+                the table, because a stray quote begins it.
         """
         if self._names:
             problem = self._describe_problem_under_names(

@@ -25,9 +25,16 @@ def load_tokenizer(
         is_casing_chosen: whether the caller chose the casing. Otherwise
             `do_lower_case` True is only the default, and files may state
             another casing.
-        vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
-        preset: Preset of the weights, as in `create_tokenizer`.
+        vocab_size: size of the model's vocabulary. None skips this check.
+            Without weights, it must be at most twice the vocabulary.
+        preset: Preset of the weights. None = only the vocabulary's folder may
+            state the casing.
         config_file: path of the configuration, for messages.
+
+    Raises:
+        ValueError: the vocabulary does not fit the model. Or the flag and the
+            files disagree on the casing, or none of them states it.
+        OSError: the vocabulary cannot be read.
     """
     flag = None if do_lower_case and not is_casing_chosen else do_lower_case
     return create_tokenizer(vocab_file, flag, preset, vocab_size, config_file)
@@ -53,8 +60,8 @@ def create_tokenizer(
         config_file: path of the configuration, for messages.
 
     Raises:
-        ValueError: the vocabulary does not fit the model, or `decide_casing`
-            raises an error.
+        ValueError: the vocabulary does not fit the model. Or the flag and the
+            files disagree on the casing, or none of them states it.
         OSError: the vocabulary cannot be read.
     """
     tokenizer = FullTokenizer(vocab_file, None)

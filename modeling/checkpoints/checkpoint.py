@@ -86,8 +86,9 @@ class Checkpoint(abc.ABC):
 
         Args:
             model: any model of this package, built or not.
-            initial_blocks: for each block of the model, the block of the
-                checkpoint to start from, as in `load_checkpoint`.
+            initial_blocks: for each block of the model, the number of the
+                checkpoint's block to start from. If None, block i starts from
+                the checkpoint's block i.
             new_head: Google's names of the variables that keep their values,
                 even if the checkpoint contains them.
 

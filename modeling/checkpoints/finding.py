@@ -77,8 +77,9 @@ def find_checkpoint(
         config: configuration of the model that will load the checkpoint, to
             compare its sizes before the model is created. If None, the function
             does not compare them.
-        initial_blocks: for each block of `config`, the block of the checkpoint
-            to start from, as in `load_checkpoint`.
+        initial_blocks: for each block of `config`, the number of the
+            checkpoint's block to start from. If None, block i starts from the
+            checkpoint's block i.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -99,7 +100,20 @@ def check_checkpoint(
 ) -> None:
     """Checks that there is a checkpoint, and the sizes of its files.
 
-    The arguments and the errors are those of `find_checkpoint`.
+    Args:
+        path: the checkpoint, its folder, or a Preset of the folder.
+        config: configuration of the model that will load the checkpoint, to
+            compare its sizes before the model is created. If None, the function
+            does not compare them.
+        initial_blocks: for each block of `config`, the number of the
+            checkpoint's block to start from. If None, block i starts from the
+            checkpoint's block i.
+
+    Raises:
+        FileNotFoundError: the path contains no checkpoint.
+        OSError: a file of the checkpoint is missing, truncated or malformed.
+        ValueError: the checkpoint does not fit `config`, lacks the encoder, or
+            is an adapter.
     """
     find_checkpoint(path, config=config, initial_blocks=initial_blocks)
 
@@ -118,8 +132,9 @@ def check_sizes(
             configuration in messages. None if the folder was not read.
         config: configuration that the entries must fit. If None, the function
             only checks that no file is damaged.
-        initial_blocks: for each block of `config`, the block of the checkpoint
-            to start from, as in `load_checkpoint`.
+        initial_blocks: for each block of `config`, the number of the
+            checkpoint's block to start from. If None, block i starts from the
+            checkpoint's block i.
 
     Raises:
         OSError: a file is missing, truncated or malformed.

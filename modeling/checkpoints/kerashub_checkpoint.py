@@ -113,7 +113,13 @@ def _create_files(
 ) -> dict[str, str | bytes]:
     """Returns {name: contents} of the files of a preset without weights.
 
-    `save_kerashub` documents the arguments.
+    Args:
+        model: the encoder or classifier, which is built.
+        tokenizer: tokenizer of the model.
+        labels: names of a classifier's outputs, in order, None without names.
+        output_mode: what a classifier predicts.
+        max_length: length of a classifier's inputs, in WordPieces. If None, the
+            model's `max_position_embeddings` is the length.
     """
     config = model.config
     tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKEN_OF_ENTRY.values())

@@ -139,8 +139,9 @@ def create_model(
         preset: what the files in the folder state.
         config: sizes and dropout rates of the network. If None, the folder
             states them.
-        label_alternatives: alternative lists of names of the model's outputs,
-            to which the head's outputs are reordered, as by `load_checkpoint`.
+        label_alternatives: lists of names of the model's outputs, in order. If
+            the folder lists the names of one of them in another order, the
+            outputs of the head are reordered.
         replaces_head: whether the head keeps its random values if the folder
             contains another head.
         **options: other arguments of the class. By default, the folder states

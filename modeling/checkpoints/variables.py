@@ -118,8 +118,9 @@ def restore_variables(
         path: path of the checkpoint, for messages.
         entries: {Google's name: entry of the checkpoint}. The report lists the
             entries that the model lacks as unused, whatever their names are.
-        initial_blocks: for each block of the model, the block of the checkpoint
-            to start from, as in `load_checkpoint`.
+        initial_blocks: for each block of the model, the number of the
+            checkpoint's block to start from. If None, block i starts from the
+            checkpoint's block i.
         new_head: Google's names of the variables that keep their values, even
             if the checkpoint contains them.
 

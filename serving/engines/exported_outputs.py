@@ -38,7 +38,7 @@ def exported_output_of(
 
     Args:
         model_class: class of the model.
-        head_settings: settings of the head, as in `serving.export`.
+        head_settings: settings of the head, which model.json records.
 
     Returns:
         LOGITS: the logits themselves. CLASSIFICATION: their softmax.
@@ -79,7 +79,7 @@ def to_logits(
     Args:
         model_class: class of the model. Not an encoder or a pretrainer, whose
             outputs are not logits of labels.
-        head_settings: settings of the head, as in `serving.export`.
+        head_settings: settings of the head, which model.json records.
         outputs: {name: array} for a batch of B inputs of T WordPieces.
 
     Returns:

@@ -35,7 +35,7 @@ def write_export(
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> model_card.Card | None:
-    """Writes the export of a model whose signatures are given (see `export`).
+    """Writes the files of an export, with signatures that were created.
 
     Returns:
         the card, None if the export has no settings and therefore no card.

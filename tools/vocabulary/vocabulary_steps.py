@@ -133,7 +133,15 @@ def write_vocabulary(
 ) -> list[str]:
     """Writes --output_file, and returns its vocabulary.
 
-    `create_vocabulary` documents the arguments and the errors.
+    Args:
+        config: the file, the size of the vocabulary, and which words may enter.
+        old_vocab: the WordPieces of --extend, None without this flag.
+        counts: {word: number of occurrences in the text}.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: there is no word to learn or to add, the vocabulary has no
+            room, or a package is not installed.
     """
     logging.info("Learning from %d different words", len(counts))
     # Open the output first. If it cannot be written, nothing is learned.

@@ -48,7 +48,7 @@ def create_training_settings(
 
     Args:
         config: the flags of the command.
-        preset: see `StartingPoint`.
+        preset: Preset of the weights, None if they are random.
         settings: JSON-serializable dict of settings, besides the flags.
     """
     now = _with_flags(config, settings)
@@ -88,7 +88,7 @@ def check_resumed_settings(
 
     Args:
         config: the flags that the command resumes with.
-        preset: see `StartingPoint`.
+        preset: Preset of the weights, None if they are random.
         settings: JSON-serializable dict of settings, besides the flags, {} to
             compare only the flags. Settings that the run recorded too must not
             change.
@@ -156,7 +156,7 @@ def check_resumed_train_set(
     message then names the file, with its number of rows then and now.
 
     Args:
-        preset: see `StartingPoint`.
+        preset: Preset of the weights, None if they are random.
         set_fingerprints: the sets of the command.
         records: fingerprint of the records of the train set.
         has_table: whether the sets are rows of --data_file.
@@ -228,7 +228,7 @@ def check_resumed_records(
 
     Args:
         config: the flags that the command resumes with.
-        preset: see `StartingPoint`.
+        preset: Preset of the weights, None if they are random.
         collected_settings: the settings of the command besides the flags, with
             the fingerprints of the records.
 

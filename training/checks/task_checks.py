@@ -36,7 +36,8 @@ def check_head_labels(
 
     Args:
         preset: Preset of the weights.
-        label_alternatives: lists of labels, see `Task.label_alternatives`.
+        label_alternatives: the labels of the task, and other lists of names
+            that the files of the weights may use for them.
         is_fixed: whether the order must be the same too.
 
     Raises:

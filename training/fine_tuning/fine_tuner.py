@@ -163,7 +163,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
     def _predict_dev_set(
         self, dev_set: EncodedSet[ExampleT, OriginT], description: str
     ) -> Batches[OutputsT]:
-        """Predicts in the batches of evaluation, see `_predict`."""
+        """Predicts a dev set in batches of --eval_batch_size."""
         return self._predict(dev_set, self._config.eval_batch_size, description)
 
     def _predict(

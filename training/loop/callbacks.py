@@ -4,7 +4,8 @@ import enum
 from collections.abc import Mapping
 from typing import TypeAlias
 
-# {name: value} of one step, see `Callback.on_step`.
+# {name: value} of one step: the loss, the terms that add up to the loss, the
+# learning rate and the norm of the gradient.
 Logs: TypeAlias = Mapping[str, float]
 
 

@@ -53,7 +53,16 @@ def train_and_evaluate(
         evaluate: evaluates the current weights.
         rule: when to evaluate, and which step is the best. None trains without
             evaluations.
-        epochs: as in `Trainer.fit`, which tells the errors too.
+        epochs: number of epochs in all steps, for the log, if known.
+
+    Raises:
+        SystemExit: a signal stopped the training.
+        ValueError: the Trainer has no training step. Or too many consecutive
+            steps had a non-finite loss or gradient, or a weight to save is not
+            finite. Or a user's files in --output_dir describe another model.
+        OSError: a checkpoint could not be written.
+        tf.errors.ResourceExhaustedError: a device has run out of memory.
+        tf.errors.UnavailableError: another worker was lost.
     """
     callbacks: list[Callback] = []
     if rule:

@@ -117,7 +117,7 @@ class StepLoop:
         Args:
             dataset: the batches of these steps.
             stop: set by a signal that stops the training.
-            epochs: as in `Trainer.fit`.
+            epochs: number of epochs in all steps, for the log, if known.
 
         Returns:
             why the steps ended.

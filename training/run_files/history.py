@@ -76,7 +76,8 @@ class History:
             config: flags of the run.
             file: path of the file to read, and to write later.
             events: folder of the files for TensorBoard.
-            dev_set_checksum: see `History`.
+            dev_set_checksum: checksum of the dev set that the command
+                evaluates, 0 without one.
         """
         lines = read_history(file) if file.exists() else []
         return cls(

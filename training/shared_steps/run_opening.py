@@ -48,8 +48,9 @@ def open_run(
         strategy: the strategy of the devices, as `devices.connect_devices`
             returns it. It creates the variables.
         teacher: the teacher to learn from, None without a teacher.
-        label_alternatives: lists of names of the model's outputs, see
-            `Task.label_alternatives`. Empty if the outputs are not labels.
+        label_alternatives: the names of the model's outputs, and other lists of
+            names that the files of the weights may use for them. Empty if the
+            outputs are not labels.
         loads_best: whether a command that does not train loads the best step
             rather than the newest checkpoint.
 
@@ -104,11 +105,11 @@ def create_trainer(
     `set_seed_and_precision` decides the random weights and the precision.
 
     Args:
-        starting_point: see `open_run`.
+        starting_point: what the run starts from.
         run_folder: folder of the run.
         plan: creates the task's model, and says how many steps to train it.
-        strategy: see `open_run`.
-        teacher: see `open_run`.
+        strategy: the strategy of the devices. It creates the variables.
+        teacher: the teacher to learn from, None without a teacher.
 
     Raises:
         ValueError: a flag does not fit the model or the devices. Or

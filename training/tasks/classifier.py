@@ -40,7 +40,8 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: StartingPoint of the command, with its flags and its
+            tokenizer.
         task_name: name of the task, such as "mrpc" or "csv".
         classifier_options: the windows of long texts, and what to write.
         processor: reads the sets, and knows what they tell of the task.
@@ -257,7 +258,13 @@ def _create_settings(
 ) -> ClassifierSettings:
     """Returns `Task.settings`, which a run records.
 
-    `ClassifierTask` documents the arguments.
+    Args:
+        task_name: name of the task, such as "mrpc" or "csv".
+        processor: knows the kind of labels.
+        labels: labels in the order of the model's outputs, None in regression.
+        num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
+        class_weights: {label: weight in the training loss}, {} for equal
+            weights.
     """
     settings: ClassifierSettings = {
         "task_name": task_name,

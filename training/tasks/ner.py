@@ -37,7 +37,8 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: StartingPoint of the command, with its flags and its
+            tokenizer.
         sets: the sentences.
         labels: the tags that words may have, in the order of the model's
             outputs.

@@ -49,7 +49,8 @@ class SquadTask(
     --predict_file is used for both evaluation and prediction.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: StartingPoint of the command, with its flags and its
+            tokenizer.
         sets: reads --train_file and --predict_file.
     """
 

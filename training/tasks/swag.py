@@ -34,7 +34,8 @@ class SwagTask(
     """Chooses which of four endings continues a sentence.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: StartingPoint of the command, with its flags and its
+            tokenizer.
         layout: layout of the tables in --data_dir.
     """
 

@@ -99,7 +99,9 @@ class WindowEncoding(TextEncoding):
     """Encodes each text as overlapping windows, for --doc_stride.
 
     Args:
-        labels, max_seq_length, tokenizer: as in `TextEncoding`.
+        labels: labels in the order of the model's outputs, None in regression.
+        max_seq_length: length of a record in WordPieces.
+        tokenizer: tokenizer of the model.
         doc_stride: WordPieces between the starts of two windows.
     """
 

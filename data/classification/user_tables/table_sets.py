@@ -40,9 +40,8 @@ class TableSets(FileSets[InputExample], ClassificationSets):
     """The sets of a user's own tables, none of which was read yet.
 
     Flags, or the tables themselves, name the columns and the labels. A label in
-    the dev or test set must be a label of the task (see `read_labels`). Unless
-    --labels names the labels, the train set is therefore read before another
-    set.
+    the dev or test set must be a label of the task. Unless --labels names the
+    labels, the train set is therefore read before another set.
 
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. In the other sets, rows without a label are

@@ -49,8 +49,7 @@ def labels_of_flags(
     """Returns the labels that --labels or several label columns name.
 
     The labels are in the order of the model's outputs. The result is None if
-    the rows name them (see `labels_of_examples`), or if the task is a
-    regression.
+    only the rows name them, or if the task is a regression.
 
     Args:
         labels: value of --labels, None if it is not set.
