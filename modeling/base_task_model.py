@@ -156,7 +156,6 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         return outputs, dropout_seed(seed, self.bert.num_dropouts)
 
     def get_config(self) -> JsonObject:
-        """Returns the constructor's arguments."""
         return {
             **self.bert.get_config(),
             **super().get_config(),

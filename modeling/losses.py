@@ -40,7 +40,6 @@ class ClassifierLoss(Loss[Tensor]):
         self._class_weights = class_weights
 
     def get_config(self) -> JsonObject:
-        """Returns the constructor's arguments."""
         weights = self._class_weights
         return {"class_weights": None if weights is None else [*weights]}
 
@@ -131,7 +130,6 @@ class ContrastiveLoss(LossWithSquaredDivergence):
         self._temperature = temperature
 
     def get_config(self) -> JsonObject:
-        """Returns the constructor's arguments."""
         return {"temperature": self._temperature}
 
     def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
@@ -279,7 +277,6 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
             self.label_features = ("masked_lm_ids", "masked_lm_weights")
 
     def get_config(self) -> JsonObject:
-        """Returns the constructor's arguments."""
         return {"next_sentence": self._next_sentence}
 
     def term_weights(self, features: Features) -> Terms:

@@ -113,7 +113,6 @@ class BertClassifier(OneHeadModel[Tensor]):
         return self.head(self.drop_head_inputs(encoded, seed))
 
     def get_config(self) -> JsonObject:
-        """Returns the constructor's arguments."""
         return {**super().get_config(), "num_labels": self.num_labels}
 
 

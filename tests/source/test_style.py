@@ -68,6 +68,45 @@ def test_private_classes_and_long_private_functions_say_what_they_do():
     check_none(silent, "Say in a docstring what this does:")
 
 
+# Keras documents this method: it returns the arguments of the constructor.
+UNDOCUMENTED_OVERRIDES = {"get_config"}
+
+
+def public_methods(tree):
+    """Yields the public methods of the public classes of a module or class."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from public_methods(node)
+            yield from (
+                method
+                for method in node.body
+                if isinstance(method, FUNCTIONS)
+                and not method.name.startswith("_")
+            )
+
+
+def is_overload(node):
+    """Returns whether a function only states types, for a type checker."""
+    return any(
+        ast.unparse(decorator).endswith("overload")
+        for decorator in node.decorator_list
+    )
+
+
+def test_public_methods_say_what_they_do():
+    """Ruff's D102 would also demand it of overrides that repeat their base."""
+    silent = [
+        source.place(node)
+        for source in parsed_sources(*ALL_FOLDERS)
+        if "tests" not in source.path.relative_to(ROOT).parts
+        for node in public_methods(source.tree)
+        if node.name not in UNDOCUMENTED_OVERRIDES
+        and not is_overload(node)
+        and not ast.get_docstring(node)
+    ]
+    check_none(silent, "Say in a docstring what this does:")
+
+
 def body_length(node):
     """Returns the number of lines of a function's body, but its docstring."""
     first = node.body[0]
