@@ -169,8 +169,8 @@ class BertModel(BaseModel):
     def num_dropouts(self) -> int:
         """Number of dropout calls in one forward pass of the encoder.
 
-        This number is the index of a head's first dropout call (see
-        `ops.dropout_seed`).
+        This number is the index of a head's first dropout call, by which
+        `ops.dropout_seed` derives the call's seed.
         """
         blocks = self.encoder.blocks
         return 1 + len(blocks) * blocks[0].num_dropouts
@@ -311,7 +311,6 @@ class BertModel(BaseModel):
         return to_functional_model(self)
 
     def get_config(self) -> JsonObject:
-        """Returns the constructor's arguments."""
         return {
             **super().get_config(),
             "config": self.config.to_dict(),

@@ -212,7 +212,20 @@ def load(
 ) -> TextModel:
     """Loads an exported model.
 
-    `TextModel` describes the arguments, and the errors that it raises.
+    Args:
+        path: folder of an export, or a folder of numbered exports, of which the
+            newest is loaded. For the --output_dir of a run, OUTPUT_DIR_model is
+            loaded. A SavedModel is a program that may read and write your
+            files, so load only models that you trust.
+        num_threads: number of threads, or None for one per CPU.
+        engine: "litert", "onnx" or "saved_model". None chooses one that is
+            installed and whose file is in the folder.
+
+    Raises:
+        FileNotFoundError: the folder contains no export.
+        OSError: the export is damaged.
+        ValueError: the engine is not installed, or model.json lacks a setting
+            or contains one that does not fit the network.
     """
     return TextModel(path, num_threads, engine)
 

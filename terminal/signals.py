@@ -50,7 +50,7 @@ class CtrlC:
     def watch(self) -> None:
         """Sets the handler of Ctrl-C, unless the process has one already.
 
-        As without this handler, Ctrl-C raises KeyboardInterrupt.
+        Ctrl-C raises KeyboardInterrupt, as it does without this handler.
         """
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._interrupt)

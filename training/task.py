@@ -176,8 +176,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     def label_alternatives(self) -> list[Sequence[str]]:
         """Lists of names of the outputs: `labels` and `label_words`, if set.
 
-        The names in the files of the weights may be those of any list, as in
-        `modeling.load_checkpoint`.
+        The files of the weights may use the names of any of these lists.
         """
         return [*filter(None, [self.labels, self.label_words])]
 

@@ -52,8 +52,9 @@ class SetFile(NamedTuple):
     def keeps_rows(self) -> bool:
         """Whether the examples contain their rows of the file.
 
-        No file shows the rows of a train set. But until --data_file is split,
-        nothing tells which of its rows are in the train set.
+        No output shows the rows of a train set, so they are dropped to save
+        memory. The rows of --data_file are kept until the file is split,
+        because it is not known before which of them are in the train set.
         """
         return self.is_data_file or self.set_name != "train"
 
@@ -74,6 +75,15 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
 
     The attribute `row` of an example is its row of the file, or None in a train
     set. A subclass says how a file is read, and what its examples consist of.
+
+    Examples:
+        `sets` are the `TableSets` of --data_file:
+
+        ```python
+        sets.read_labels()  # ["ham", "spam"]: reads the file, and splits it
+        sets.read("dev")  # returns the dev set, which is held already
+        sets.take("train")  # returns the train set, and frees its memory
+        ```
 
     Args:
         data_dir: value of --data_dir, None with --data_file.
@@ -178,9 +188,9 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
     def read_training_sets(self) -> tuple[list[RowExampleT], list[RowExampleT]]:
         """Returns the two sets of the training file, which name the labels.
 
-        These are the train set and the dev set, which may have more labels. The
-        dev set is [] with a data folder. As with `read`, a set is read once and
-        held.
+        These are the train set and the dev set of --data_file, which may have
+        more labels than the train set. With a data folder, the second list is
+        []. `read` holds both sets, so that the file is read only once.
         """
         train = self.read("train")
         dev = self.read("dev") if self._data_file else []
@@ -201,7 +211,7 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
         return {set_name: self._read_other_set(set_name)}
 
     def _read_training_file(self) -> dict[BaseSet, list[RowExampleT]]:
-        """Reads step 1 of the class, which needs no labels but those of flags.
+        """Reads the training file, whose rows may name the labels.
 
         Returns {name of each set that the file contains: its examples}.
         """
@@ -211,9 +221,9 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
         return {"train": self._read_set_file("train", self._labels_of_flags)}
 
     def _read_other_set(self, set_name: BaseSet) -> list[RowExampleT]:
-        """Reads step 3 of the class, after the labels.
+        """Reads a set that may contain only the labels of the task.
 
-        The labels are read first, because the rows may have no others.
+        The labels are therefore read first.
         """
         return self._read_set_file(set_name, self.read_labels())
 

@@ -12,12 +12,21 @@ ExampleT = TypeVar("ExampleT")
 class HeldSets(abc.ABC, Generic[ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
-    Call `read` to look at a set, as often and in any order you like. Only the
-    run calls `take`, when it writes the set's records. From then on, the set is
-    not held, so that its memory can be freed. If `read` is called for it later,
-    its file is read again.
+    A command reads a set several times before it trains, for example to collect
+    labels and then to choose a length. So that it reads the file only once,
+    `read` holds the set. Call `read` as often and in any order you like. Only
+    the run calls `take`, when it writes the set's records. After that, the set
+    is not held, so that its memory can be freed. A later `read` would read the
+    file again.
 
     A subclass only says how a set is read, in `read_sets`.
+
+    Examples:
+        >>> class Numbers(HeldSets[int]):
+        ...     def read_sets(self, set_name):
+        ...         return {set_name: [1, 2, 3]}
+        >>> Numbers().read("train")
+        [1, 2, 3]
     """
 
     def __init__(self) -> None:
@@ -57,7 +66,10 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
         return examples_of_set[set_name]
 
     def take(self, set_name: BaseSet) -> list[ExampleT]:
-        """Returns a set as `read` does, and holds it no longer."""
+        """Returns the examples of a set, and does not hold them any longer.
+
+        Raises the same errors as `read`.
+        """
         examples = self.read(set_name)
         self._held.pop(set_name, None)
         self._taken.add(set_name)

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from files.json_files import JsonObject
 
-# A row: (its number, {key of a column: cell}). The number is that of its first
-# line, or in a JSON list, Parquet and Excel, that of the row itself. If the row
-# is malformed, a ValueError replaces the dict.
+# A row: (number, {key of a column: cell}). In a JSON list, Parquet and Excel,
+# the number counts the rows. In other files, it is the number of the line in
+# which the row begins. If the row is malformed, a ValueError replaces the dict.
 NumberedRow: TypeAlias = tuple[int, JsonObject | ValueError]
 
 # Number of first rows that show the width of a table without a header, if the
@@ -45,8 +45,8 @@ class RowBuilder:
 
     Args:
         names: names of the columns, [] if the table has no header.
-        width: number of cells of a row without names. 0 = rows differ, None =
-            count the cells of the first rows.
+        width: number of cells of a row without names, 0 if rows may differ. If
+            None, the first rows show the number.
         may_be_wider: whether some rows without names have further cells, as in
             STS benchmarks.
     """

@@ -24,11 +24,19 @@ from files.paths import StrPath
 
 
 class Table:
-    """A table whose columns a caller can look at before it reads the rows.
+    """A table whose column names can be read before its rows.
 
-    A look keeps the first row and the open file for the next `read`, because a
-    pipe cannot be read again. Each further `read` opens the file again. Call
-    `close` if no `read` follows a look.
+    A pipe cannot be read twice. Therefore `read_column_names` keeps the file
+    open and stores the first row, and the next `read` begins with this row. If
+    you call no `read` after it, call `close`. Each later `read` opens the file
+    again.
+
+    Examples:
+        ```python
+        table = Table("tickets.csv")
+        table.read_column_names()  # ["text", "label"]
+        rows = [*table.read()]  # all rows, and the file is opened only once
+        ```
 
     Args:
         path: a file in any format of table_formats.py.
@@ -40,7 +48,8 @@ class Table:
     ) -> None:
         self.path = path
         self.layout = layout
-        # None unless a look has opened the file since the last `read`.
+        # None unless `read_column_names` has opened the file since the last
+        # `read`.
         self._opened: _OpenedRows | None = None
 
     def read_column_names(self) -> list[str]:
@@ -59,7 +68,7 @@ class Table:
         return [*require_cells(row, f"{self.path}, line {row_number}")]
 
     def close(self) -> None:
-        """Closes the file that a look has opened, if it is still open."""
+        """Closes the file, if `read_column_names` has left it open."""
         if self._opened is not None:
             self._opened.other_rows.close()
             self._opened = None
@@ -89,11 +98,11 @@ class TableRow(NamedTuple):
     """A row of a table, and where it stands.
 
     Attributes:
-        row_number: its number in the file, as the reader of the format yields
-            it: that of its first line, or in a JSON list, Parquet and Excel,
-            that of the row itself. Messages call both the line.
-        spreadsheet_number: its number as a spreadsheet counts, in which the
-            names of the columns are row 1.
+        row_number: number of the line in which the row begins. In a JSON list,
+            Parquet and Excel, the number of the row. Messages call both numbers
+            the line.
+        spreadsheet_number: number of the row as a spreadsheet counts, in which
+            the names of the columns are row 1.
         where: the file and the line, for messages.
         cells: {column: cell}.
     """
@@ -120,9 +129,8 @@ def read_table(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a row is malformed or lacks a column, a cell of the
-            `text_columns` is not a string, or the table cannot be read (see
-            `read_rows`).
+        ValueError: a row or the table is malformed, a row lacks a column, or a
+            cell of the `text_columns` is not a string.
     """
     columns_of_table = table.read_column_names()
     first_number = _first_number_of(table.path, columns_of_table)

@@ -197,7 +197,7 @@ class Asker:
 def round_numbers(value: object) -> object:
     """Rounds the floats in a part of a reply to 6 significant digits.
 
-    JSON would show all digits of noise.
+    Digits after the sixth are noise of the computation, which JSON would show.
 
     Args:
         value: plain Python, which JSON can contain.

@@ -117,7 +117,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
     def _evaluate_dev_set(
         self, dev_set: EncodedSet[ExampleT, OriginT]
     ) -> Scores:
-        """Returns the scores of a dev set, whose names have its suffix."""
+        """Returns the scores of a dev set, with its suffix in their names."""
         batches = self._predict_dev_set(dev_set, "Evaluating")
         if self.task.eval_loss:
             # The task reads the batches first. Meanwhile the accumulator adds
@@ -133,9 +133,9 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
     def write_dev_files(self) -> None:
         """Writes the files of predictions and reports about the dev sets.
 
-        Predicts each set again, although `evaluate_dev_sets` has done so: an
-        evaluation hands on the outputs batch by batch, and those of all records
-        would stay in memory until this method writes them.
+        Predicts each set again, although `evaluate_dev_sets` has predicted it.
+        To keep the outputs of all records until this method writes them would
+        need too much memory.
         """
         for dev_set in self.dev_sets:
             self.task.write_dev_files(
@@ -150,7 +150,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         """Writes the predictions of a set, and scores them if it can.
 
         Returns:
-            their scores, {} if the right answers are unknown.
+            scores of the predictions, {} if the right answers are unknown.
         """
         config = self._config
         batches = self._predict(

@@ -1,7 +1,7 @@
 """Fine-tunes a `Task` (task.py): all steps of a command, and how it ends.
 
 A command usually writes its scores, predictions, export, weights and card. If
-it scored another dev set than that of the run, it only shows the scores.
+its dev set is not the dev set of the run, it only shows the scores.
 """
 
 import os
@@ -151,7 +151,7 @@ def _deliver_files(
         dev_scores: scores of the dev sets, {} without an evaluation.
 
     Returns:
-        `dev_scores`, and those that the predictions add to them.
+        `dev_scores`, and the scores of predicted sets that are also dev sets.
     """
     config = fine_tuner.task.config
     if config.training.do_eval:

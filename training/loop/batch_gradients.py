@@ -80,7 +80,8 @@ class BatchGradients(Generic[LossInputsT]):
     """Computes the gradients of batches, on one replica.
 
     Args:
-        model, loss: those of the `TrainStep`.
+        model: the model to train, already built.
+        loss: the loss to minimize.
         optimizer: the optimizer, whose loss scale multiplies the gradients.
         num_micro_batches: number of equal parts of a batch, which are computed
             in turn.
@@ -109,12 +110,13 @@ class BatchGradients(Generic[LossInputsT]):
 
         Args:
             features: features of the replica's examples, [examples, ...].
-            divisors: {name of a loss term: divisor of its sum}, those of the
-                complete batch of all replicas (`BatchLoss.divisors`).
+            divisors: {name of a loss term: divisor of its sum}, computed from
+                the complete batch of all replicas by `BatchLoss.divisors`.
             seed: dropout seed of the replica, int [2].
 
         Returns:
-            the gradients, multiplied by the loss scale. `losses` are not.
+            the gradients, multiplied by the loss scale, and the losses, which
+            are not multiplied.
         """
         if self._num_micro_batches == 1:
             return self._compute_micro_batch(features, divisors, seed)
@@ -140,7 +142,7 @@ class BatchGradients(Generic[LossInputsT]):
             gradients = compute_micro_batch_at(index)
             return index + 1, tf.nest.map_structure(tf.add, sums, gradients)
 
-        # Start from zeros, not from the first micro-batch. Computed outside the
+        # Start from zeros. If the first micro-batch were computed outside the
         # loop, it would keep activations that should be recomputed, and more
         # than double the memory.
         first = tf.constant(0)
@@ -156,7 +158,7 @@ class BatchGradients(Generic[LossInputsT]):
     def _compute_micro_batch(
         self, features: Features, divisors: Terms, seed: Tensor
     ) -> Gradients:
-        """Runs the network forward and backward, as `compute` says."""
+        """Runs the network forward and backward on a micro-batch."""
         variables = self._model.trainable_variables
         with tf.GradientTape() as tape:
             inputs = select_features(self._model, features)
@@ -216,7 +218,7 @@ def _select_micro_batch(
 
 
 def _create_zeros(compute: ComputeMicroBatch, index: tf.Tensor) -> Gradients:
-    """Returns zeros of the shapes that a function returns, without its call.
+    """Returns zeros in the shapes of a function's results, without calling it.
 
     Args:
         compute: computes a micro-batch.

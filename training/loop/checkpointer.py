@@ -10,8 +10,8 @@
   the --init_checkpoint of another task.
 - `checkpoint`, the list of the checkpoints that the run keeps.
 
-Before it, `StepLoop` writes a line of the history, with the hours trained and
-the best step so far.
+Before `StepLoop` calls `save`, it writes a line of the history, with the hours
+trained and the best step so far.
 """
 
 import contextlib
@@ -51,8 +51,8 @@ class Checkpointer:
     Args:
         folder: folder of the checkpoints. The first save creates it.
         variables: {variable name in Google's code: variable} of the model.
-        optimizer: optimizer to save with the model. None = save and restore
-            only the model's variables.
+        optimizer: optimizer to save with the model. If None, only the model's
+            variables are saved and restored.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that only reads checkpoints.
 
@@ -84,9 +84,10 @@ class Checkpointer:
     def save(self, step: int, *, keeps_optimizer: bool = True) -> None:
         """Writes a checkpoint, and deletes old, later and partial checkpoints.
 
-        A later checkpoint is damaged, because a newer step would have been
-        restored, or it is the best step of a run that this run replaces. With
-        `keeps_optimizer` = False, saves only the model's variables.
+        A checkpoint of a later step is damaged, because otherwise this run
+        would have restored it, or it is the best step of a run that this run
+        replaces. With `keeps_optimizer` = False, saves only the model's
+        variables.
 
         Raises:
             OSError: the checkpoint could not be written. Earlier checkpoints
@@ -171,7 +172,7 @@ def _name_state(
 ) -> dict[str, keras.Variable]:
     """Returns {name in a checkpoint: variable} of an optimizer's state.
 
-    `variables` are those of the model, by the names of Google's code.
+    `variables` are {name in Google's code: variable} of the model.
     """
     if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
         inner = optimizer.inner_optimizer

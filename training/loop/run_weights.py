@@ -16,11 +16,11 @@ from training.starting_point import StartingPoint
 
 
 class RunWeights:
-    """The weights of a run: those of the model, and those in its folder.
+    """The weights of a run, in its model and in its folder.
 
-    Which weights a command starts from depends on its flags, and on what the
-    folder contains. The rule is here (`restore_or_load`), so that training,
-    evaluation and export follow the same one.
+    The flags and the contents of the folder decide which weights a command
+    starts from. `restore_or_load` is the only place of this rule, so that
+    training, evaluation and export start from the same weights.
 
     Args:
         model: the task's model, already built.
@@ -35,7 +35,8 @@ class RunWeights:
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
         preset: Preset of the current weights, None if they are random. It is
-            that of the start until `write_description` replaces it.
+            the Preset of the StartingPoint until `write_description` replaces
+            it.
     """
 
     def __init__(
@@ -101,13 +102,14 @@ class RunWeights:
         2. The newest checkpoint in --output_dir.
         3. Without training: the best step of the run, even if `loads_best` is
            not set.
-        4. The weights of --init_checkpoint, or with --init_layers those of
-           --teacher.
+        4. The weights of --init_checkpoint, or with --init_layers the weights
+           of --teacher.
         5. Random numbers.
 
         Args:
-            label_alternatives: lists of names of the model's outputs, see
-                `Task.label_alternatives`. Empty if the outputs are not labels.
+            label_alternatives: the names of the model's outputs, and other
+                lists of names that the files of the weights may use for them.
+                Empty if the outputs are not labels.
             loads_best: whether the best step comes before the newest
                 checkpoint.
 
@@ -156,10 +158,10 @@ class RunWeights:
             check_loaded(report, needs_head=needs_head)
 
     def check_optimizer(self) -> None:
-        """Checks that the checkpoint which was restored can be trained on.
+        """Checks that the training can go on from the restored checkpoint.
 
         Raises:
-            ValueError: it contains no state of the optimizer.
+            ValueError: the checkpoint contains no state of the optimizer.
         """
         if self._checkpointer.has_optimizer:
             return
@@ -173,8 +175,8 @@ class RunWeights:
     def write_description(self, training_settings: TrainingSettings) -> None:
         """Describes the weights in the run's folder before a training.
 
-        The files there are the Preset of the weights from then on. Only the
-        chief calls this method.
+        `preset` then states what these files contain. Only the chief calls this
+        method.
 
         Args:
             training_settings: result of `create_training_settings`.

@@ -147,7 +147,7 @@ class StepLoop:
     def _distribute(
         self, dataset: tf.data.Dataset[dict[str, tf.Tensor]]
     ) -> Iterable[Features]:
-        """Returns a dataset whose batches the replicas share, if several."""
+        """Divides each batch of a dataset among the replicas, if several."""
         strategy = self._train_step.strategy
         if strategy.num_replicas_in_sync > 1:
             return devices.distribute_dataset(strategy, dataset)

@@ -107,8 +107,8 @@ class TrainStep:
 
     Attributes:
         trainable_variables: the variables that a step updates.
-        optimizer: the optimizer, as given.
-        strategy: the strategy, by default that of the current scope.
+        optimizer: the optimizer that was passed.
+        strategy: the strategy. By default, the strategy of the current scope.
     """
 
     def __init__(
@@ -315,14 +315,14 @@ def _choose_outcome(
 def _compute_clip_factor(norm: tf.Tensor, limit: tf.Tensor) -> tf.Tensor:
     """Returns what clips gradients of this global norm to the limit.
 
-    As in tf.clip_by_global_norm, it is NaN if the norm is not finite.
+    The factor is NaN if the norm is not finite, as in tf.clip_by_global_norm.
     """
     factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
     return tf.where(tf.math.is_finite(norm), factor, np.nan)
 
 
 def _all_reduce(values: ValuesT) -> ValuesT:
-    """Returns the sums of values over all replicas, on one of them."""
+    """Returns the sums of values over all replicas. Each replica calls it."""
     context = tf.distribute.get_replica_context()
     if context.num_replicas_in_sync == 1:
         return values

@@ -43,8 +43,8 @@ class Trainer:
         run_folder: folder of the run.
         train_step: the training step of the model. None if the model only
             predicts.
-        training_settings: settings to record with the weights. None = write no
-            model.json.
+        training_settings: settings to record with the weights. If None, the
+            Trainer writes no model.json.
 
     Attributes:
         config: the flags, which state the batch size, the seed and the devices.

@@ -105,7 +105,7 @@ def complete_and_check_flags(
 
     Args:
         parsed: the flags of the command line, and which the user set.
-        preset: Preset of the weights, None without weights.
+        preset: Preset of the weights, None if they are random.
 
     Raises:
         ValueError: a required flag is not set, and the folder does not state

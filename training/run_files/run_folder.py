@@ -34,8 +34,8 @@ class RunFolder:
 
     Args:
         starting_point: what the run starts from.
-        labels: names of the model's outputs, in order. None = write no
-            labels.txt.
+        labels: names of the model's outputs, in order. If None, the run
+            has no labels.txt.
         run_history: history of the run. `open` reads it.
 
     Attributes:
@@ -77,8 +77,8 @@ class RunFolder:
 
         Args:
             starting_point: what the run starts from.
-            labels: names of the model's outputs, in order. None = write no
-                labels.txt.
+            labels: names of the model's outputs, in order. If None, the run
+            has no labels.txt.
             dev_set_checksum: checksum of the dev set that the command
                 evaluates, 0 without one.
 

@@ -45,8 +45,8 @@ class RunPlan:
         num_steps: numbers of the steps, None without training.
         training_settings: result of `create_training_settings`, {}
             to record none.
-        labels: names of the model's outputs, in order. None = write no
-            labels.txt.
+        labels: names of the model's outputs, in order. If None, the run
+            has no labels.txt.
         dev_set_checksum: checksum of the dev set, 0 without one. The history
             records it with each evaluation.
     """

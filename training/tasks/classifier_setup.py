@@ -38,11 +38,13 @@ from training.tasks.embedding import EmbeddingTask
 
 
 def open_data_file(config: ClassifierConfig) -> Table | None:
-    """Returns --data_file, whose header decides the columns, else None.
+    """Returns the table --data_file, if its header decides the columns.
 
-    A task of pairs has usual columns, so that no header is needed. Reading the
-    header opens the file, which may be a pipe, so that the same `Table` must
-    read the rows.
+    The functions below read the header and the rows from this same `Table`,
+    because the file may be a pipe, which can be opened only once.
+
+    Returns None without --data_file, and for a task of pairs, whose columns
+    have usual names.
     """
     definition = config.table_task_definition
     if definition is None or definition.pair_columns or not config.data_file:
@@ -124,17 +126,18 @@ def decide_by_rows(
     starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> StartingPoint[ClassifierConfig]:
-    """Returns the start with what the rows of --data_file decide.
+    """Completes the StartingPoint by what the rows of --data_file decide.
 
-    These are the rule of the dev set, and a length and epochs that suit the
-    rows. The start of a task that reads no --data_file is unchanged.
+    The rows decide which of them are the dev set, and a length and a number of
+    epochs that suit them. Without --data_file, the StartingPoint is returned
+    unchanged.
 
     Raises:
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
     sets = processor.sets
-    # Of all sets, only those of tables read --data_file.
+    # Only a FileSets can read --data_file, so the flags of other sets stay.
     if not isinstance(sets, FileSets):
         return starting_point
     starting_point = with_dev_set_rule(starting_point, sets)
@@ -162,7 +165,7 @@ def _create_embedding_task(
     starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> EmbeddingTask:
-    """Creates the task of an embedding, with what its sets tell of scores."""
+    """Creates the task of an embedding, and looks for scores in its sets."""
     config = starting_point.config
     # In a test set, any score may be missing.
     scored = [set_name for set_name in config.set_names if set_name != "test"]
@@ -185,7 +188,7 @@ def _create_classifier_task(
     starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> ClassifierTask:
-    """Creates the task of a classification, with what its train set tells."""
+    """Creates the task of a classification, and decides its labels."""
     config = starting_point.config
     num_texts = processor.num_texts
     if num_texts is None and config.training.do_train:

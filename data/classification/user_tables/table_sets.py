@@ -37,7 +37,7 @@ FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
 
 
 class TableSets(FileSets[InputExample], ClassificationSets):
-    """The sets of a user's own tables, none of which was read yet.
+    """The sets of a user's own tables, which are read when they are needed.
 
     Flags, or the tables themselves, name the columns and the labels. A label in
     the dev or test set must be a label of the task. Unless --labels names the
@@ -182,12 +182,16 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         columns: Sequence[str],
         examples: Sequence[InputExample],
     ) -> None:
-        """Raises a ValueError if another column than the flag's has the labels.
+        """Checks that the label column contains the labels.
 
         Args:
             file: the table of the examples.
             columns: names of the table's columns.
             examples: the examples of the table, at least one.
+
+        Raises:
+            ValueError: another column seems to contain the labels or the
+                scores.
         """
         label_column = self._options.label_column
         if self._may_lack_scores(file):
@@ -232,7 +236,8 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         """Returns whether each row of a file needs a label."""
         if file.set_name == "test" or not self._label_columns:
             return False
-        # A column of another name has to exist, because a flag names it.
+        # Pairs may lack scores, so the usual column of scores may be missing.
+        # If a flag names another column, this column must exist.
         is_usual = self._options.label_column == self._definition.number_column
         return not (self._definition.may_lack_scores and is_usual)
 
