@@ -88,7 +88,7 @@ class AttentionLayer(keras.layers.Layer):
         training: bool = False,
         layout: Layout | None = None,
     ) -> Tensor:
-        """Computes the output of the attention layer (see the class)."""
+        """Computes the output of the attention layer."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer = self._split_attention_heads(
             self.query(from_tensor), layout, training

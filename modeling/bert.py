@@ -212,7 +212,7 @@ class BertModel(BaseModel):
         training: bool = False,
         seed: Tensor | None = None,
     ) -> EncoderOutputs:
-        """Encodes a batch of WordPiece sequences (see the class).
+        """Encodes a batch of WordPiece sequences.
 
         Raises:
             ValueError: a feature is missing or unknown, its shape does not
@@ -296,7 +296,7 @@ class BertModel(BaseModel):
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None
     ) -> Tensor:
-        """Returns `pooled_output`, float [B, W] (see the class)."""
+        """Returns `pooled_output`, float [B, W]: a layer over one WordPiece."""
         if not self.left_to_right:
             vector = sequence_output[:, 0]
         elif input_mask is None:

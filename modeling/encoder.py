@@ -101,7 +101,7 @@ class TransformerBlock(BertLayer):
         seed: Tensor | None = None,
         training: bool = False,
     ) -> Tensor:
-        """Applies attention and the feed-forward layer (see the class)."""
+        """Applies attention, then the feed-forward layer."""
         attention_output = self.attention(
             inputs,
             inputs,

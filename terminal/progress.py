@@ -28,10 +28,10 @@ class Progress:
         initial: number of units that an earlier, interrupted run finished.
         unit: name of a unit of work, such as "record".
         examples_per_unit: number of examples in a unit of work, to show the
-            examples per second. None = do not show this rate.
+            examples per second. If None, this rate is not shown.
         examples_name: what the line calls the examples, such as "rows".
         description: name of the work, such as "Training".
-        epochs: number of epochs in `total`. None = show no epoch.
+        epochs: number of epochs in `total`. If None, no epoch is shown.
         shows_ends: whether the first update and the last one are always due,
             even if the work is short.
 

@@ -64,7 +64,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
     @property
     def is_own_run(self) -> bool:
-        """Whether the weights are those of the run in --output_dir."""
+        """Whether the weights come from the run in --output_dir."""
         return self.preset is not None and self.preset.is_own_run
 
     @property

@@ -168,7 +168,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         self.loss = loss
         self.metrics = metrics
         self.percentage_point = percentage_point
-        # Copy those of the class, which all its tasks share.
+        # Copy the dicts of the class, because all its tasks share them.
         self.settings = {**self.settings}
         self.export_settings = {**self.export_settings}
 

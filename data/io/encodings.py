@@ -70,7 +70,7 @@ def check_encoding(text: str, encoding: str | None = None) -> None:
 
     Args:
         text: the text, in which lone surrogates stand for the wrong bytes.
-        encoding: the encoding with which it was decoded. None = UTF-8.
+        encoding: the encoding with which it was decoded, None for UTF-8.
 
     Raises:
         ValueError: the text contains wrong bytes.

@@ -163,7 +163,7 @@ def read_lossy_lines(
         path: path of a text file, compressed or not.
         start: offset of the first byte to read, which must begin a line.
         end: offset of the byte at which to stop. Lines that begin before this
-            byte are read to their end. None = read to the end of the file.
+            byte are read to their end. If None, the file is read to its end.
 
     Raises:
         OSError: the file cannot be read, or a compressed file is damaged.

@@ -118,7 +118,7 @@ def read_records(path: StrPath) -> Iterator[bytes]:
 def count_records(paths: Iterable[StrPath], limit: int | None = None) -> int:
     """Counts the records of TFRecord files, reading only their headers.
 
-    Stops after `limit` records. None = counts all.
+    Stops after `limit` records, or counts all records if it is None.
 
     Raises:
         ValueError: a file is truncated, or is not a TFRecord file.

@@ -47,7 +47,7 @@ def write_npy(
     Args:
         batches: the rows to write, in batches as they are predicted.
         output: open file to which the rows are written.
-        schema: the field and its shape. None = the rows determine both.
+        schema: the field and its shape. If None, the rows determine both.
 
     Raises:
         ValueError: the field is not numeric, or its shape changes.

@@ -52,7 +52,7 @@ def write_csv(
     Args:
         batches: the rows to write, in batches as they are predicted.
         output: open file to which the rows are written.
-        schema: the columns. None = the rows determine the columns.
+        schema: the columns. If None, the rows determine the columns.
     """
     rows = itertools.chain.from_iterable(batches)
     if schema:

@@ -282,7 +282,7 @@ class FullTokenizer:
         Args:
             text: a text of any length, of which only the beginning is split.
             num_tokens: number of WordPieces that are needed.
-            words: words that stay whole. None = `special_words`.
+            words: words that stay whole, by default `special_words`.
         """
         words = self.special_words if words is None else words
         tokens: list[str] = []

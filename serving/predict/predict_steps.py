@@ -181,7 +181,7 @@ def _write_replies(
 def _choose_row_options(
     config: PredictConfig, output_format: OutputFormat, source: _RowSource
 ) -> RowOptions:
-    """Decides how to batch the rows: not those of a pipe, whose user waits."""
+    """Decides how to batch the rows. A pipe gets no batches: its user waits."""
     is_file = source.num_rows is not None
     return RowOptions(
         batch_size=config.batch_size if is_file else 1,

@@ -81,7 +81,7 @@ class ClassifierOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClassifierConfig(DataFileConfig):
-    """Flags of run_classifier.py: Google's, and those of this project."""
+    """Flags of run_classifier.py: Google's flags, and flags of this project."""
 
     columns: ColumnOptions = group(ColumnOptions)
     classifier: ClassifierOptions = group(ClassifierOptions)

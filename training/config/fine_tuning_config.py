@@ -143,7 +143,7 @@ class FineTuningConfig(TrainingConfig):
 
     @property
     def loads_best(self) -> bool:
-        """Whether results and exports are those of the best step, if any."""
+        """Whether results and exports are of the best step, if there is one."""
         return self.fine_tuning.load_best
 
     @property
@@ -216,7 +216,7 @@ class DataFileConfig(FineTuningConfig):
 
     @property
     def selected_task_name(self) -> str | None:
-        """Name of the task among those of the script, None for a single one."""
+        """Name of the task, None if the script has only one task."""
         return None
 
     @property

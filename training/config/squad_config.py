@@ -19,7 +19,7 @@ from training.config.training_options import TrainingOptions
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SquadConfig(FineTuningConfig):
-    """Flags of run_squad.py: Google's, and those of this project."""
+    """Flags of run_squad.py: Google's flags, and flags of this project."""
 
     # As in Google's script, --do_eval is no flag: --do_predict also evaluates.
     training: TrainingOptions = group(

@@ -24,7 +24,7 @@ from training.config.training_options import (
 
 
 class NumSteps(NamedTuple):
-    """Numbers of steps of a run: those of the training, and of its warmup."""
+    """Numbers of steps of a run: of the training, and of its warmup."""
 
     training: int
     warmup: int
@@ -57,7 +57,7 @@ class TrainingConfig(ModelConfig):
 
     @property
     def model_class(self) -> str | None:
-        """Name of the model's class, maybe a user's own. None = any class."""
+        """Name of the model's class, maybe a user's own, None for any class."""
         return None
 
     @property
@@ -122,7 +122,7 @@ class TrainingConfig(ModelConfig):
 
     @property
     def loads_best(self) -> bool:
-        """Whether results and exports are those of the best step, if any."""
+        """Whether results and exports are of the best step, if there is one."""
         return True
 
     @property

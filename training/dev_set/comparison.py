@@ -33,8 +33,8 @@ from training.dev_set.set_fingerprints import (
 class DevSetCase(enum.Enum):
     """How a dev set relates to the sets on which weights were trained.
 
-    The weights are either those of the run in --output_dir ("the run"), or
-    those of --init_checkpoint ("other weights").
+    The weights are either the weights of the run in --output_dir ("the run"),
+    or the weights in --init_checkpoint ("other weights").
 
     Attributes:
         EXPECTED: the scores can be trusted, and are written.
@@ -61,7 +61,7 @@ class DevSetCase(enum.Enum):
 
     @property
     def may_write_scores(self) -> bool:
-        """Whether the scores are those of the run, and so are written."""
+        """Whether the scores may be written as scores of the run."""
         return self is not DevSetCase.OTHER_ROWS
 
 

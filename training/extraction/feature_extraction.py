@@ -193,7 +193,7 @@ def compute_vectors(
     layers: Sequence[int],
     predictor: "BatchPredictor[EncoderOutputs]",
 ) -> Iterator[TokenVectors]:
-    """Yields the vectors of each text in batches, without those of padding.
+    """Yields the vectors of each text in batches, but no vectors of padding.
 
     Args:
         batches: results of `create_batches`.

@@ -38,7 +38,7 @@ def plan_fine_tuning(
         OSError: a file cannot be read.
     """
     num_steps = None
-    # Without training, those of the weights' training.
+    # Without training, the settings with which the weights were trained.
     training_settings = task.starting_point.training_settings
     if train_set := encoded_sets.get("train"):
         training_settings = _create_checked_settings(
@@ -62,7 +62,7 @@ def _create_checked_settings(
     train_set: EncodedSet[object, object],
     set_fingerprints: SetFingerprints,
 ) -> TrainingSettings:
-    """Creates the settings to record, after a check of those of the run."""
+    """Checks a resumed run, and returns the settings to record."""
     starting_point = task.starting_point
     collected_settings = collect_fine_tuning_settings(
         task, train_set, set_fingerprints

@@ -72,7 +72,7 @@ class PretrainingEvaluator:
         )
 
     def evaluate(self) -> PretrainingEvaluation:
-        """Evaluates the current weights, but those of each step only once."""
+        """Evaluates the current weights, each step only once."""
         return self._evaluate_once()
 
     def _evaluate_step(self) -> PretrainingEvaluation:

@@ -39,7 +39,7 @@ def plan_pretraining(
     """
     config = starting_point.config
     num_steps = None
-    # Without training, those of the weights' training.
+    # Without training, the settings with which the weights were trained.
     training_settings = starting_point.training_settings
     if config.training.do_train:
         training_settings = _create_checked_settings(
@@ -67,7 +67,7 @@ def _create_checked_settings(
     records: record_datasets.Records,
     dev_set_fingerprints: list[Fingerprint],
 ) -> TrainingSettings:
-    """Creates the settings to record, after a check of those of the run."""
+    """Checks a resumed run, and returns the settings to record."""
     config = starting_point.config
     collected_settings = collect_pretraining_settings(
         starting_point, records, dev_set_fingerprints

@@ -40,7 +40,7 @@ class BestStepRule(NamedTuple):
         metric: name of the metric that chooses the best step. Lower values of
             "loss" and "eval_loss" are better, higher values of others.
         patience: number of evaluations without improvement after which training
-            stops. 0 = training never stops early.
+            stops. If 0, training never stops early.
     """
 
     interval: int
@@ -50,7 +50,7 @@ class BestStepRule(NamedTuple):
     def is_better(
         self, scores: Mapping[str, float], best: BestEvaluation | None
     ) -> bool:
-        """Returns whether scores are better than those of the best step.
+        """Returns whether scores are better than the scores of the best step.
 
         Args:
             scores: {name: score} of the step that was evaluated.

@@ -116,7 +116,8 @@ def create_listed_files(
         model: its configuration is written.
         tokenizer: tokenizer of the texts. None without --vocab_file, and then
             no vocabulary is written.
-        labels: names of the model's outputs, in order. None = no labels.txt.
+        labels: names of the model's outputs, in order. If None, no
+            labels.txt is written.
     """
     files = {"bert_config.json": model.config.to_json_string().encode()}
     if tokenizer:

@@ -64,7 +64,7 @@ class TextEncoding(abc.ABC):
     def pool(
         self, encoded_set: _EncodedSet, batches: Batches[FloatArray]
     ) -> Batches[FloatArray]:
-        """Returns the outputs of the texts, from those of the records."""
+        """Combines the outputs of the records to the outputs of the texts."""
 
 
 class CutTextEncoding(TextEncoding):

@@ -123,7 +123,7 @@ def _is_respelled(cell: object) -> bool:
 def _parse_one_hot(
     cells: Sequence[object], where: str, labels: Sequence[str]
 ) -> list[str]:
-    """Returns those of `labels` whose cell contains 1 or true."""
+    """Returns the labels whose cell contains 1 or true."""
     has_label = [
         _ONE_HOT.get(label_notations.convert_label(cell, where))
         for cell in cells
