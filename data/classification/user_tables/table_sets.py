@@ -233,9 +233,8 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         """Returns whether each row of a file needs a label."""
         if file.set_name == "test" or not self._label_columns:
             return False
-        # A column of another name has to exist, because a flag names it.
-        is_usual = self._options.label_column == self._definition.number_column
-        return not (self._definition.may_lack_scores and is_usual)
+        column = self._options.label_column
+        return not self._definition.may_lack_column(column)
 
 
 @dataclasses.dataclass

@@ -50,6 +50,14 @@ class TableTaskDefinition(TaskDefinition):
         """The usual column of the number, None if a task has no usual one."""
         return self.pair_columns[-1] if self.pair_columns else None
 
+    def may_lack_column(self, label_column: str) -> bool:
+        """Returns whether a train set or a dev set may lack the label column.
+
+        A column with another than the usual name must exist, because the user
+        named it with --label_column.
+        """
+        return self.may_lack_scores and label_column == self.number_column
+
 
 # {value of --task_name: its task of a user's own tables}.
 DEFINITION_OF_TABLE_TASK = {
