@@ -19,7 +19,7 @@ def test_only_the_task_csv_trains_cross_encoders():
 
 
 def test_only_the_task_embedding_trains_vectors():
-    assert tasks_where(lambda task: task.learns == "vectors") == ["embedding"]
+    assert tasks_where(lambda task: task.learns_vectors) == ["embedding"]
 
 
 def test_only_the_task_embedding_accepts_pairs_without_scores():
@@ -27,7 +27,7 @@ def test_only_the_task_embedding_accepts_pairs_without_scores():
 
 
 def test_only_the_task_ranking_ranks_passages():
-    assert tasks_where(lambda task: task.learns == "relevances") == ["ranking"]
+    assert tasks_where(lambda task: task.learns_relevances) == ["ranking"]
 
 
 def test_only_ranking_keeps_all_passages_of_a_query_in_one_set():
