@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 class RawReader(io.RawIOBase):
     """Reads a file-like object, all of it or its next bytes up to a limit.
 
-    `io.BufferedReader` needs such an object. Closing it does not close the
-    file.
+    A BufferedReader of Python needs such an object. Closing it does not close
+    the file.
 
     Args:
         file: the file-like object. The first byte to read is at its position.
