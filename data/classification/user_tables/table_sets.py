@@ -157,10 +157,6 @@ class TableSets(FileSets[InputExample], ClassificationSets):
                 self._options.label_separator,
             )
 
-    def texts_of(self, example: InputExample) -> list[str]:
-        """Returns the text, or the two texts of a pair."""
-        return [example.text_a, *filter(None, [example.text_b])]
-
     def labels_of(self, example: InputExample) -> list[str]:
         """Returns the labels, [] in regression or without a label."""
         if self.output_mode == output_modes.REGRESSION or example.label is None:
@@ -171,7 +167,7 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         """Returns the key of each row's texts, or of its first text."""
         if self._definition.is_split_by_first_text:
             return [key_of([example.text_a]) for example in examples]
-        return [key_of(self.texts_of(example)) for example in examples]
+        return super().keys_of(examples)
 
     def _may_lack_scores(self, file: SetFile) -> bool:
         """Returns whether the pairs of a file may have no scores at all."""
