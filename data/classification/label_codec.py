@@ -109,7 +109,7 @@ def pool_batches(
 ) -> Iterator[LogitsBatch]:
     """Yields a single batch, which contains the pooled logits of all texts.
 
-    `starts` is as in `pool_logits`.
+    `starts`, int [texts], is the index of each text's first window.
     """
     features, logits = zip(*batches, strict=True)
     names = {"label_ids", "is_real_example"} & features[0].keys()

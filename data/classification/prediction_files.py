@@ -102,7 +102,7 @@ def write_test_predictions(
         examples: the N examples of the test set.
         outputs: the model's outputs for them, float [N, ...].
         codec: converts the outputs to answers.
-        suffix: suffix of the set's name, as in `write_labels`.
+        suffix: text before the extension of the files' names, such as "_mm".
     """
     path = os.path.join(output_dir, "predictions.csv")
     write_table_rows(path, examples, outputs, codec)
@@ -141,7 +141,8 @@ def write_labels(
     Args:
         output_dir: folder to write to.
         entries: the fields of each example, such as its `guid`.
-        outputs: outputs of the network, as in `LabelCodec.decode_labels`.
+        outputs: outputs of the network: logits, float [examples, labels], or
+            values [examples, 1] in regression.
         codec: converts the outputs to labels.
         suffix: text before the extension of the files' names, such as "_mm".
 

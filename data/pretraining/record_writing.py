@@ -41,7 +41,8 @@ def complete_casing(
 ) -> PretrainingDataConfig:
     """Returns the flags with the casing of the vocabulary.
 
-    `is_casing_chosen` is as in `load_tokenizer`.
+    If the user did not choose the casing, so that `is_casing_chosen` is False,
+    files beside the vocabulary may state another one than --do_lower_case.
 
     Raises:
         ValueError: --do_lower_case contradicts a file beside the vocabulary.

@@ -139,7 +139,7 @@ def decode_question(
         features: windows of the question.
         result_of: {`unique_id` of a window: its logits}.
         options: options for choosing answers from the logits.
-        tokenizer: tokenizer of the model, as in `decode_predictions`.
+        tokenizer: splits and normalizes words as the model's tokenizer does.
     """
     spans, null, null_score = list_spans(features, result_of, options)
     if options.version_2_with_negative:

@@ -109,8 +109,14 @@ def find_in_tokenized(
 ) -> tuple[int, int]:
     """Does what `find_final_text` does, with a text already tokenized.
 
-    `tokenized` is `orig_text` as the tokenizer normalizes it. The other
-    arguments and the result are as in `find_final_text`.
+    Args:
+        pred_text: predicted words, with single spaces between them.
+        orig_text: words of the passage that contain the predicted ones.
+        tokenized: `orig_text` as the tokenizer normalizes it.
+        verbose_logging: whether to log texts that cannot be matched.
+
+    Returns:
+        (start, end) in `orig_text`, in characters.
     """
     tok_text, sources = tokenized
     start = tok_text.find(pred_text)

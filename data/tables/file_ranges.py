@@ -154,7 +154,9 @@ def guess_range_format(path: str, layout: TableLayout) -> RangeFormat | None:
 
     If no name tells the format, the first lines do.
 
-    Raises the errors of `split_files`.
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file is an archive, or a package is missing.
     """
     file_format = layout.format or format_of(path)
     if file_format == "parquet":

@@ -63,7 +63,9 @@ def open_parquet(path: StrPath) -> Iterator["pyarrow.parquet.ParquetFile"]:
 def read_empty_row(path: StrPath) -> JsonObject:
     """Returns a row of empty cells: {column: None or {inner column: None}}.
 
-    Raises the errors of `open_parquet`.
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file is damaged, or the package is missing.
     """
     with open_parquet(path) as table:
         schema = table.schema_arrow

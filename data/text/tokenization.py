@@ -117,7 +117,8 @@ class FullTokenizer:
             path: a folder of weights, a checkpoint in it, or a model of the
                 Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
                 Or the Preset of one of them.
-            special_tokens_in_strings: as in the constructor.
+            special_tokens_in_strings: whether [MASK], [CLS], [SEP], [UNK] and
+                [PAD] stay whole where a text contains them.
 
         Raises:
             OSError: there is no vocabulary, or it cannot be downloaded.

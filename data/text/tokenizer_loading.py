@@ -25,8 +25,8 @@ def load_tokenizer(
         is_casing_chosen: whether the caller chose the casing. Otherwise
             `do_lower_case` True is only the default, and files may state
             another casing.
-        vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
-        preset: Preset of the weights, as in `create_tokenizer`.
+        vocab_size: size of the model's vocabulary. None skips this check.
+        preset: Preset of the weights. None for random weights.
         config_file: path of the configuration, for messages.
     """
     flag = None if do_lower_case and not is_casing_chosen else do_lower_case

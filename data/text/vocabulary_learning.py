@@ -73,7 +73,7 @@ def learn_vocabulary(
         counts: {word: number of occurrences}.
         vocab_size: maximum number of entries of the vocabulary. The result is
             smaller if the words are few or short.
-        num_unused: number of [unusedN] entries, as in `reserved_tokens`.
+        num_unused: number of [unusedN] entries before the learned WordPieces.
 
     Raises:
         ValueError: `counts` is empty, `vocab_size` is too small for the

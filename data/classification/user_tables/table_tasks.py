@@ -30,7 +30,8 @@ class TableTaskDefinition(TaskDefinition):
     """Defines a task of a user's own tables, and the columns that it reads.
 
     Attributes:
-        metrics: as in `TaskDefinition`. By default, the output mode decides.
+        metrics: names of the metrics, the main metric first. By default, the
+            output mode decides.
         pair_columns: usual columns of the two texts and of the number. If None,
             flags or the names in --data_file show the columns.
     """
