@@ -82,12 +82,7 @@ class FullTokenizer:
     ) -> None:
         vocabulary = vocabulary_files.read_vocabulary(vocab_file)
         stated = vocabulary.stated_casing
-        if stated is not None and do_lower_case not in (None, stated):
-            raise ValueError(
-                f"{os.fspath(vocab_file)}: `normalizer.lowercase` is "
-                f"{str(stated).lower()}; set do_lower_case={stated} (as a "
-                f"flag, --do_lower_case={stated})"
-            )
+        vocabulary_files.check_casing(vocab_file, stated, do_lower_case)
         self.vocab_file = vocab_file
         self.vocab_bytes = vocabulary.contents
         self.stated_casing = stated
