@@ -98,7 +98,5 @@ def test_a_casing_that_nothing_contradicts_is_right(stated, chosen):
 
 
 def test_a_casing_that_the_file_contradicts_is_wrong():
-    with pytest.raises(
-        ValueError, match=r"tokenizer\.json.*do_lower_case=True"
-    ):
+    with pytest.raises(ValueError, match="do_lower_case=True"):
         vocabulary_files.check_casing("tokenizer.json", True, False)
