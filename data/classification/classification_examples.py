@@ -33,6 +33,11 @@ class InputExample:
     label: Label | None = None
     row: Mapping[str, object] | None = None
 
+    @property
+    def texts(self) -> list[str]:
+        """The text, or the two texts of a pair."""
+        return [self.text_a, *filter(None, [self.text_b])]
+
     def without_row(self) -> Self:
         """Returns a copy whose `row` is None."""
         return dataclasses.replace(self, row=None)

@@ -24,7 +24,8 @@ Learned: TypeAlias = Literal["labels", "relevances", "vectors"]
 class TaskDefinition:
     """Names what a model learns in a task, and the scores of the task.
 
-    training/ chooses the class of the task and the loss by `learns`.
+    training/ chooses the class of the task by `learns_vectors`, and the loss by
+    `learns_relevances`.
 
     Attributes:
         metrics: names of the metrics that score the task, the main metric
@@ -41,6 +42,16 @@ class TaskDefinition:
     score: ScoreFunction | None = None
     learns: Learned = "labels"
     may_be_cross_encoder: bool = False
+
+    @property
+    def learns_vectors(self) -> bool:
+        """Whether the model learns vectors of texts, and no labels."""
+        return self.learns == "vectors"
+
+    @property
+    def learns_relevances(self) -> bool:
+        """Whether the model learns to rank the passages of a query."""
+        return self.learns == "relevances"
 
 
 class ClassificationSets(HeldSets[InputExample], abc.ABC):

@@ -141,7 +141,8 @@ def write_labels(
     Args:
         output_dir: folder to write to.
         entries: the fields of each example, such as its `guid`.
-        outputs: outputs of the network for the N examples, float [N, ...].
+        outputs: outputs of the network: logits, float [examples, labels], or
+            values [examples, 1] in regression.
         codec: converts the outputs to labels.
         suffix: text before the extension of the files' names, such as "_mm".
 

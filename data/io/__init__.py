@@ -4,6 +4,7 @@ Text:
 
     text_files.py: the lines of a file, and the files that a pattern names
     compressed_files.py: decompresses a file by its first bytes
+    raw_reader.py: reads any object with a method `read` as a file
     encodings.py: finds the encoding of a text
 
 Records:

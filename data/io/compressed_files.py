@@ -6,13 +6,11 @@ import io
 import lzma
 import re
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, Any, Protocol
 
+from data.io.raw_reader import RawReader
 from files.paths import StrPath
 from imports.installation import install_command
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 # Endings of the names of compressed files, which follow the ending of a format.
 _COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
@@ -86,7 +84,7 @@ def buffer_file(file: IO[bytes]) -> io.BufferedReader:
     if isinstance(file, io.BufferedReader):
         return file
     # A remote file.
-    return io.BufferedReader(_RawReader(file))
+    return io.BufferedReader(RawReader(file))
 
 
 def decompress_file(file: IO[bytes], path: StrPath) -> io.BufferedReader:
@@ -110,7 +108,7 @@ def decompress_file(file: IO[bytes], path: StrPath) -> io.BufferedReader:
     else:
         decompressed = _ZstdFile(file, _zstd_decoder(path))
     name = f"{path}: the {compression} file"
-    return io.BufferedReader(_RawReader(decompressed, name), 1 << 16)
+    return io.BufferedReader(RawReader(decompressed, name), 1 << 16)
 
 
 def _zstd_decoder(path: StrPath) -> Callable[[], "_ZstdDecoder"]:
@@ -122,39 +120,6 @@ def _zstd_decoder(path: StrPath) -> Callable[[], "_ZstdDecoder"]:
             f"{path} needs zstandard: {install_command('zstandard')}"
         ) from None
     return zstandard.ZstdDecompressor().decompressobj
-
-
-class _RawReader(io.RawIOBase):
-    """Reads a file-like object. Says that a compressed file is damaged."""
-
-    def __init__(self, file: IO[bytes], name: str = "") -> None:
-        self._file = file
-        self._name = name
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return bool(self._file.seekable())
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        view = memoryview(buffer)
-        try:
-            data = self._file.read(len(view))
-        except Exception as error:
-            # Each library raises errors of its own, bz2 an OSError.
-            if not self._name or getattr(error, "errno", None) is not None:
-                raise
-            raise OSError(f"{self._name} is damaged") from error
-        view[: len(data)] = data
-        return len(data)
-
-    def seek(self, position: int, whence: int = 0) -> int:
-        self._file.seek(position, whence)
-        return self.tell()
-
-    def tell(self) -> int:
-        return int(self._file.tell())
 
 
 class _ZstdDecoder(Protocol):

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import tensorflow as tf
 
 from data.io.feature_specs import RecordSpec
+from data.io.tf_examples import feature_lengths
 from data.io.tfrecord_files import count_records, read_records
 from data.padding import trim_padding
 
@@ -60,10 +61,19 @@ def are_masked(files: Sequence[str]) -> bool:
 
     Records that create_pretraining_data.py wrote with --dynamic_masking contain
     no masks. The function reads only the first record.
+
+    To read records without masks, training needs a vocabulary. Files that are
+    empty, or that contain no records for pretraining, count as masked. So the
+    user is not asked for a vocabulary that would not help, and
+    `record_checks.check_records` says what is wrong with the files.
     """
     all_records = itertools.chain.from_iterable(map(read_records, files))
-    record = next(all_records, b"")
-    return b"masked_lm_positions" in record or b"input_ids" not in record
+    try:
+        names = {*feature_lengths(next(all_records, b""))}
+    except ValueError:
+        names = set()
+    is_unmasked = "input_ids" in names and "masked_lm_positions" not in names
+    return not is_unmasked
 
 
 # Turn Autograph off, because it finds nothing to convert in this function, and

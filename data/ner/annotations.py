@@ -3,7 +3,7 @@
 docs/named_entities.md shows the formats of the tools.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeGuard, TypeVar
 
 from data.ner.entity_scoring import list_entities, to_scheme
@@ -65,6 +65,9 @@ def parse_tagged_sentence(
 ) -> TaggedSentence | None:
     """Returns the words and tags of a row, or None if it has none.
 
+    None also means that spans annotate the row: `parse_annotated_text` reads
+    them.
+
     Examples:
         >>> row = {"tokens": ["Ann", "left"], "ner_tags": ["B-PER", "O"]}
         >>> parse_tagged_sentence(row, "line 1", needs_tags=True)
@@ -82,29 +85,56 @@ def parse_tagged_sentence(
     text = row.get("text")
     if not isinstance(text, str):
         text = None
+    entries = _find_entries(row, text, needs_tags=needs_tags)
+    if entries is None:
+        return None
+    if not entries.tags_of_key:
+        return TaggedSentence(entries.words, ["O"] * len(entries.words), None)
+    _check_tags(entries, where)
+    tag_key, tags = next(iter(entries.tags_of_key.items()))
+    sentence = TaggedSentence(entries.words, [str(tag) for tag in tags], text)
+    _check_text_and_spans(row, where, tag_key, sentence)
+    return sentence
+
+
+class _WordEntries(NamedTuple):
+    """The entries of a row that contain words and their tags.
+
+    Attributes:
+        word_key: key of the words.
+        words: the words.
+        tags_of_key: {key: tags}, strings or numbers. The first tags are used,
+            and the others only compared. {} if all tags are O.
+    """
+
+    word_key: str
+    words: list[str]
+    tags_of_key: dict[str, list[object]]
+
+
+def _find_entries(
+    row: JsonObject, text: str | None, *, needs_tags: bool
+) -> _WordEntries | None:
+    """Finds the words and tags of a row.
+
+    Returns None if the row has no words, or no tags that belong to them. A row
+    without tags and without a text needs none if `needs_tags` is False.
+    """
     named_words = _find_words_of_row(row, text)
     if named_words is None:
         return None
     word_key, words = named_words
     has_any_span = any(has_spans(row.get(key)) for key in SPAN_NAMES)
     tags_of_key = _select_tag_lists(row, words, has_any_span)
-    if not tags_of_key:
-        if needs_tags or text:
-            return None
-        return TaggedSentence(words, ["O"] * len(words), None)
-    tag_key, first_tags = next(iter(tags_of_key.items()))
-    tags = [str(tag) for tag in first_tags]
-    if len(tags) != len(words):
-        if has_any_span:
-            return None
-        raise ValueError(
-            f"{where}: `{word_key}` contains {len(words)} words, but "
-            f"`{tag_key}` {len(tags)} tags"
-        )
-    _check_other_tags(tags_of_key, where, len(words))
-    sentence = TaggedSentence(words, tags, text)
-    _check_text_and_spans(row, where, tag_key, sentence)
-    return sentence
+    if tags_of_key:
+        # Beside spans, lists of other lengths do not belong to the words.
+        lengths = map(len, tags_of_key.values())
+        is_sentence = not has_any_span or len(words) in lengths
+    else:
+        is_sentence = not (needs_tags or text)
+    if not is_sentence:
+        return None
+    return _WordEntries(word_key, words, tags_of_key)
 
 
 def _find_words_of_row(
@@ -141,20 +171,24 @@ def _select_tag_lists(
     return {key: tags_of_key[key] for key in keys}
 
 
-def _check_other_tags(
-    tags_of_key: Mapping[str, list[object]], where: str, num_words: int
-) -> None:
-    """Raises a ValueError if two lists of tags contradict each other.
+def _check_tags(entries: _WordEntries, where: str) -> None:
+    """Raises a ValueError if the tags contradict the words or each other.
 
     The hub's `ner_tags` may be beside tags of other tasks.
     """
-    (first, first_tags), *others = tags_of_key.items()
-    if first == "ner_tags":
+    num_words = len(entries.words)
+    (first_key, first_tags), *others = entries.tags_of_key.items()
+    if len(first_tags) != num_words:
+        raise ValueError(
+            f"{where}: `{entries.word_key}` contains {num_words} words, but "
+            f"`{first_key}` {len(first_tags)} tags"
+        )
+    if first_key == "ner_tags":
         return
     for key, tags in others:
         if len(tags) == num_words and tags != first_tags:
             texts = [str(tag) for tag in first_tags]
-            raise _contradiction_error(where, first, texts, key, tags)
+            raise _contradiction_error(where, first_key, texts, key, tags)
 
 
 def _is_list_of(

@@ -44,6 +44,11 @@ class NerExample:
     row: Mapping[str, object] | None = None
     guid: str = ""
 
+    @property
+    def texts(self) -> list[str]:
+        """The words as one text."""
+        return [" ".join(self.words)]
+
     def without_row(self) -> Self:
         """Returns a copy whose `row` is None."""
         return dataclasses.replace(self, row=None)

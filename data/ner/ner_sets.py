@@ -161,10 +161,6 @@ class NerSets(FileSets[NerExample]):
             )
         return ["O", *sorted(tags - {"O"})]
 
-    def texts_of(self, example: NerExample) -> list[str]:
-        """Returns the words as one text."""
-        return [" ".join(example.words)]
-
     def labels_of(self, example: NerExample) -> list[str]:
         """Returns the types of the sentence's entities, each once."""
         return sorted({tag[2:] or tag for tag in example.tags} - {"O"})
@@ -175,13 +171,11 @@ class NerSets(FileSets[NerExample]):
         With --document_context, the words of its document determine the key.
         """
         if not self.options.document_context:
-            return [key_of(self.texts_of(example)) for example in examples]
+            return super().keys_of(examples)
         # {index of a document: its sentences}
         texts: dict[int, list[str]] = {}
         for example in examples:
-            texts.setdefault(example.document_index, []).extend(
-                self.texts_of(example)
-            )
+            texts.setdefault(example.document_index, []).extend(example.texts)
         keys = {
             document_index: key_of([" ".join(sentences)])
             for document_index, sentences in texts.items()

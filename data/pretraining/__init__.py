@@ -17,6 +17,7 @@ As in Google's script, a corpus in memory becomes records in these steps:
     instances.py: creates the instances of documents in memory, with the random
         draws of Google's code
     static_masking.py: masks them once, as Google's code does
+    shuffling.py: shuffles as Python does, but faster
     instance_encoding.py: encodes WordPieces as bytes, and instances as records
 
 For a corpus of any size:

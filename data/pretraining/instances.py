@@ -25,10 +25,8 @@ from data.pretraining.instance_encoding import (
     TrainingInstance,
 )
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.static_masking import (
-    create_masked_lm_predictions,
-    shuffle,
-)
+from data.pretraining.shuffling import shuffle
+from data.pretraining.static_masking import create_masked_lm_predictions
 from terminal import progress
 
 

@@ -2,17 +2,16 @@
 
 The method is from Devlin et al. 2018, appendix A.1. With the same seed, this
 module draws the same random numbers as create_masked_lm_predictions in Google's
-create_pretraining_data.py, and `shuffle` the same as Python. dynamic_masking.py
-masks with the same probabilities. instance_encoding.py encodes the WordPieces.
+create_pretraining_data.py. dynamic_masking.py masks with the same
+probabilities. instance_encoding.py encodes the WordPieces.
 """
 
 import random
-from collections.abc import MutableSequence, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from data.pretraining.instance_encoding import Continuation, InstanceContext
-
-T = TypeVar("T")
+from data.pretraining.shuffling import shuffle
 
 
 class MaskedTokens(NamedTuple):
@@ -112,20 +111,3 @@ def _choose_words(
         if len(chosen) == num_to_predict:
             break
     return chosen
-
-
-def shuffle(items: MutableSequence[T], rng: random.Random) -> None:
-    """Shuffles items in place, as rng.shuffle(items) does, in half the time."""
-    getrandbits = rng.getrandbits
-    bound = len(items)
-    while bound > 1:
-        # Bounds of the same bit length need equally many random bits. To save
-        # time, call bit_length() once for all of these bounds.
-        num_bits = bound.bit_length()
-        lowest = 1 << (num_bits - 1)
-        for last in range(bound - 1, lowest - 2, -1):
-            draw = getrandbits(num_bits)
-            while draw > last:
-                draw = getrandbits(num_bits)
-            items[last], items[draw] = items[draw], items[last]
-        bound = lowest - 1

@@ -18,7 +18,7 @@ from data.pretraining.documents import Document, DocumentReader, TextEncoder
 from data.pretraining.instance_encoding import InstanceContext, InstanceEncoder
 from data.pretraining.instances import create_instances_from_document
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.static_masking import shuffle
+from data.pretraining.shuffling import shuffle
 from files.json_files import write_json
 
 # Maximum number of characters of a document, of WordPieces of a group of

@@ -23,7 +23,7 @@ def split_examples(
     Args:
         path: value of --data_file, for the error.
         examples: the examples of all its rows.
-        keys: key of each example, as `text_keys.key_of` returns.
+        keys: key of each example. Equal keys are in the same set.
         fraction: value of --dev_fraction.
 
     Raises:

@@ -11,6 +11,7 @@ from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import HeldSets
 from data.sets.repeated_texts import RepeatedTexts
 from data.sets.set_names import BaseSet, find_set_file
+from data.sets.text_keys import key_of
 from files.paths import StrPath
 
 
@@ -22,6 +23,10 @@ class RowExample(Protocol):
     """
 
     row: Mapping[str, object] | None
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The texts that form the input for the example."""
 
     def without_row(self) -> Self:
         """Returns a copy whose `row` is None."""
@@ -131,16 +136,15 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
         """Names of what decides about the dev set, such as columns, sorted."""
 
     @abc.abstractmethod
-    def texts_of(self, example: RowExampleT) -> Sequence[str]:
-        """Returns the texts that form the input for an example."""
-
-    @abc.abstractmethod
     def labels_of(self, example: RowExampleT) -> Sequence[str]:
         """Returns labels to count in both sets, [] if there are none."""
 
-    @abc.abstractmethod
     def keys_of(self, examples: Sequence[RowExampleT]) -> list[str]:
-        """Returns the key of each example. Equal keys are in the same set."""
+        """Returns the key of each example. Equal keys are in the same set.
+
+        By default, all texts of an example decide.
+        """
+        return [key_of(example.texts) for example in examples]
 
     @abc.abstractmethod
     def read_examples(self, file: SetFile) -> list[RowExampleT]:

@@ -35,7 +35,7 @@ class RepeatedTexts:
         Args:
             set_name: which of the two sets.
             path: the table that contains it, for the warning.
-            keys: the key of each row's texts, as `FileSets.keys_of` returns.
+            keys: the key of each row's texts. Equal texts have equal keys.
         """
         # Numbers take less memory than texts.
         numbers = {split_fraction_of(key) for key in keys}

@@ -90,7 +90,7 @@ def to_settings(
     }
 
 
-def read_options(
+def parse_options(
     options_class: type[OptionsT], settings: Mapping[str, Any]
 ) -> OptionsT:
     """Returns the options that an export recorded.

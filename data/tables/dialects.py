@@ -6,7 +6,7 @@ name of a column may contain a line break, and a text any delimiter.
 """
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from data.tables import extra_header_lines, header_detection, table_checks
@@ -132,7 +132,7 @@ class _FittingDialect(NamedTuple):
 def _choose_dialect(
     path: str, sample: TableSample, layout: TableLayout, *, is_tsv: bool
 ) -> Dialect:
-    """Chooses a dialect by the user's delimiter, else by the first lines.
+    """Chooses a dialect of the user's delimiter, or by the first lines.
 
     Without the user's delimiter, the strictest dialect that fits the first
     lines is chosen. In a .tsv file, only tabs may separate the cells.
@@ -145,25 +145,41 @@ def _choose_dialect(
     if layout.delimiter:
         delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
         fit = _find_fitting_dialect(sample, delimiter, layout)
-        if fit:
-            return fit.dialect
-        return _choose_usual_dialect(delimiter, layout)
+        return fit.dialect if fit else _choose_usual_dialect(delimiter, layout)
     delimiters = _list_delimiters(sample)
     fits = {
         delimiter: fit
         for delimiter in delimiters
         if (fit := _find_fitting_dialect(sample, delimiter, layout))
     }
-    if is_tsv and "\t" in fits:
-        return fits["\t"].dialect
-    if is_tsv and not fits:
-        return _choose_usual_dialect("\t", layout)
+    if is_tsv:
+        return _choose_dialect_of_tsv(path, sample, layout, fits)
     if not fits:
         return _choose_by_names(path, sample, delimiters, layout)
     strictest = _choose_strictest(fits.values())
-    if is_tsv or len(strictest) > 1:
+    if len(strictest) > 1:
         raise _unknown_delimiter_error(path, sample)
     return strictest[0]
+
+
+def _choose_dialect_of_tsv(
+    path: str,
+    sample: TableSample,
+    layout: TableLayout,
+    fits: Mapping[str, _FittingDialect],
+) -> Dialect:
+    """Chooses the dialect of a file whose name says that it contains tabs.
+
+    `fits` are {delimiter: its dialect} of the delimiters that fit the first
+    lines. Tabs are chosen if they fit, or if no delimiter does: then the reader
+    of the rows raises an error at a malformed row. If only other delimiters
+    fit, the name may be wrong, so this function raises a ValueError.
+    """
+    if "\t" in fits:
+        return fits["\t"].dialect
+    if fits:
+        raise _unknown_delimiter_error(path, sample)
+    return _choose_usual_dialect("\t", layout)
 
 
 def _list_delimiters(sample: TableSample) -> list[str]:

@@ -9,15 +9,13 @@ beginning.
 import contextlib
 import io
 from collections.abc import Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import IO, Literal, NamedTuple, TypeAlias
 
 from data.io import encodings, text_files
+from data.io.raw_reader import RawReader
 from data.tables import json_tables, parquet, table_formats
 from data.tables.rows import NumberedRow
 from data.tables.table_layout import TableLayout, format_of
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 # Default size of the part of the input that one unit of a job reads.
 _PART_BYTES = 4 << 20
@@ -296,7 +294,7 @@ def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
     """Opens a range of a UTF-8 text, as `text_files.open_text` opens a file."""
     with text_files.open_binary(file_range.path) as file:
         file.seek(file_range.start)
-        reader = _LimitedReader(file, file_range.end - file_range.start)
+        reader = RawReader(file, limit=file_range.end - file_range.start)
         encoding = "utf-8" if file_range.start else "utf-8-sig"
         yield io.TextIOWrapper(
             io.BufferedReader(reader, _CHUNK_BYTES),
@@ -304,21 +302,3 @@ def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
             errors="surrogateescape",
             newline="",
         )
-
-
-class _LimitedReader(io.RawIOBase):
-    """Reads the next bytes of a file, up to a number."""
-
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self._file = file
-        self._size = size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        view = memoryview(buffer)
-        data = self._file.read(min(len(view), self._size))
-        view[: len(data)] = data
-        self._size -= len(data)
-        return len(data)

@@ -103,7 +103,7 @@ def read_json_list(
             yield entry_number, without_nan(row)
         return
     value = parse_json(text, str(path), object, may_be_infinite=True)
-    for entry_number, entry in enumerate(_list_in(path, value, columns), 1):
+    for entry_number, entry in enumerate(_unwrap_list(path, value, columns), 1):
         if isinstance(entry, dict):
             yield entry_number, without_nan(entry)
         else:
@@ -111,7 +111,7 @@ def read_json_list(
             yield entry_number, ValueError(f"{message}{repr(entry)[:80]}")
 
 
-def _list_in(
+def _unwrap_list(
     path: StrPath, value: object, columns: Collection[str]
 ) -> list[object]:
     """Returns a list, or the list that an object wraps."""

@@ -55,7 +55,7 @@ def read_sheet(
 def _read_sheet_rows(
     path: StrPath, data: bytes, sheet: str | None
 ) -> Sequence[Sequence[object]]:
-    """Returns all rows of a sheet, and raises the errors of `read_sheet`."""
+    """Returns all rows of a sheet."""
     try:
         # An optional package.
         import python_calamine

@@ -17,6 +17,7 @@ The same in a graph:
     normalization_graph.py: its first step, which cleans and lower-cases text
     unicode_tables.py: the tables of characters for this step
     wordpiece_graph.py: its words to WordPieces
+    wordpiece_trie.py: the table of WordPieces for this step
     packing_layer.py: packs tokens as inputs
     token_windows_graph.py: cuts texts into windows, and packs these
     preprocessor.py: `BertTextClassifierPreprocessor`, all of it as one layer

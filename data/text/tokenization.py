@@ -82,12 +82,7 @@ class FullTokenizer:
     ) -> None:
         vocabulary = vocabulary_files.read_vocabulary(vocab_file)
         stated = vocabulary.stated_casing
-        if stated is not None and do_lower_case not in (None, stated):
-            raise ValueError(
-                f"{os.fspath(vocab_file)}: `normalizer.lowercase` is "
-                f"{str(stated).lower()}; set do_lower_case={stated} (as a "
-                f"flag, --do_lower_case={stated})"
-            )
+        vocabulary_files.check_casing(vocab_file, stated, do_lower_case)
         self.vocab_file = vocab_file
         self.vocab_bytes = vocabulary.contents
         self.stated_casing = stated
@@ -117,7 +112,8 @@ class FullTokenizer:
             path: a folder of weights, a checkpoint in it, or a model of the
                 Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
                 Or the Preset of one of them.
-            special_tokens_in_strings: as in the constructor.
+            special_tokens_in_strings: whether [MASK], [CLS], [SEP], [UNK] and
+                [PAD] stay whole where a text contains them.
 
         Raises:
             OSError: there is no vocabulary, or it cannot be downloaded.

@@ -26,7 +26,7 @@ import tensorflow as tf
 from data.text import ragged, unicode_tables
 from data.text.normalization_graph import normalize
 from data.text.wordpiece import special_token_pattern
-from data.text.wordpiece_graph import WordpieceTrie
+from data.text.wordpiece_graph import WordpieceSplitter
 
 
 class Characters(NamedTuple):
@@ -93,7 +93,7 @@ class TokenizerLayer(keras.layers.Layer):
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
-        self._trie = WordpieceTrie(self.vocab, self.id_of("[UNK]"))
+        self._splitter = WordpieceSplitter(self.vocab, self.id_of("[UNK]"))
         # Create one tf.function, so that all models that contain this layer use
         # the same graph.
         self._graph = tf.function(
@@ -185,7 +185,7 @@ class TokenizerLayer(keras.layers.Layer):
         # that is a word of its own, such as punctuation.
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         is_after_border = tf.concat([[True], is_border], 0)[:-1]
-        ids, ends = self._trie.split(
+        ids, ends = self._splitter.split(
             chars.code_points, is_border | is_after_border
         )
         # Run this step after `split`, so that the two steps do not need memory

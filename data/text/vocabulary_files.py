@@ -55,6 +55,29 @@ def read_vocabulary(vocab_file: StrPath) -> Vocabulary:
     return Vocabulary(contents, tokens, stated_casing)
 
 
+def check_casing(
+    path: StrPath, stated_casing: bool | None, do_lower_case: bool | None
+) -> None:
+    """Checks that the user chose the casing that a tokenizer.json states.
+
+    Args:
+        path: path of the vocabulary, for the message.
+        stated_casing: whether the tokenizer.json lower-cases text. None if the
+            vocabulary is another file.
+        do_lower_case: what the user chose. None if the user chose nothing.
+
+    Raises:
+        ValueError: the two differ.
+    """
+    if stated_casing is None or do_lower_case in (None, stated_casing):
+        return
+    raise ValueError(
+        f"{os.fspath(path)}: `normalizer.lowercase` is "
+        f"{str(stated_casing).lower()}; set do_lower_case={stated_casing} (as "
+        f"a flag, --do_lower_case={stated_casing})"
+    )
+
+
 def count_entries(tokens: Sequence[str], at_least: int = 0) -> int:
     """Returns the size of a vocabulary, without empty lines at the end.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
-    read_options,
+    parse_options,
 )
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds, output_modes
@@ -154,8 +154,8 @@ def _read_answer_setup(
 ) -> AnswerSetup:
     """Returns how a span labeler answers, from the settings of its head."""
     return AnswerSetup(
-        windows=read_options(
+        windows=parse_options(
             WindowOptions, {**head_settings, "max_seq_length": max_seq_length}
         ),
-        decoding=read_options(DecodingOptions, head_settings),
+        decoding=parse_options(DecodingOptions, head_settings),
     )

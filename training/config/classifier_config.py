@@ -138,7 +138,7 @@ class ClassifierConfig(DataFileConfig):
     def is_embedding(self) -> bool:
         """Whether the model computes vectors of texts."""
         definition = self.table_task_definition
-        return definition is not None and definition.learns == "vectors"
+        return definition is not None and definition.learns_vectors
 
     @property
     def model_class(self) -> kinds.ModelClass:

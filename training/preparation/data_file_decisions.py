@@ -110,10 +110,7 @@ def _choose_length(
     # Tokenize every `stride`-th example of a large set.
     stride = -(-len(train) // _MAX_TOKENIZED)
     lengths = [
-        sum(
-            len(tokenizer.tokenize(text)) + 1
-            for text in file_sets.texts_of(example)
-        )
+        sum(len(tokenizer.tokenize(text)) + 1 for text in example.texts)
         for example in train[::stride]
     ]
     length = max(int(np.percentile(lengths, _PERCENTILE)) + 1, _MIN_LENGTH)

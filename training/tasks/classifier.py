@@ -239,7 +239,7 @@ def create_classifier_loss(
         class_weights: weight of each label, in the order of the model's
             outputs, () for equal weights.
     """
-    if processor.definition.learns == "relevances":
+    if processor.definition.learns_relevances:
         return modeling.RankingLoss()
     if processor.output_mode == output_modes.REGRESSION:
         return modeling.RegressionLoss()

@@ -156,7 +156,7 @@ def create_task(
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
     """
-    if processor.definition.learns == "vectors":
+    if processor.definition.learns_vectors:
         return _create_embedding_task(starting_point, processor)
     return _create_classifier_task(starting_point, processor)
 

@@ -156,10 +156,6 @@ class TableSets(FileSets[InputExample], ClassificationSets):
                 self._options.label_separator,
             )
 
-    def texts_of(self, example: InputExample) -> list[str]:
-        """Returns the text, or the two texts of a pair."""
-        return [example.text_a, *filter(None, [example.text_b])]
-
     def labels_of(self, example: InputExample) -> list[str]:
         """Returns the labels, [] in regression or without a label."""
         if self.output_mode == output_modes.REGRESSION or example.label is None:
@@ -170,7 +166,7 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         """Returns the key of each row's texts, or of its first text."""
         if self._definition.is_split_by_first_text:
             return [key_of([example.text_a]) for example in examples]
-        return [key_of(self.texts_of(example)) for example in examples]
+        return super().keys_of(examples)
 
     def _may_lack_scores(self, file: SetFile) -> bool:
         """Returns whether the pairs of a file may have no scores at all."""
@@ -236,10 +232,8 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         """Returns whether each row of a file needs a label."""
         if file.set_name == "test" or not self._label_columns:
             return False
-        # Pairs may lack scores, so the usual column of scores may be missing.
-        # If a flag names another column, this column must exist.
-        is_usual = self._options.label_column == self._definition.number_column
-        return not (self._definition.may_lack_scores and is_usual)
+        column = self._options.label_column
+        return not self._definition.may_lack_column(column)
 
 
 @dataclasses.dataclass

@@ -34,22 +34,41 @@ class TableTaskDefinition(TaskDefinition):
             first. By default, the output mode decides.
         pair_columns: usual columns of the two texts and of the number. If None,
             flags or the names in --data_file show the columns.
-        is_split_by_first_text: whether all rows with the same first text, such
-            as a query, are in the same set. Otherwise both texts of a pair
-            decide.
-        may_lack_scores: whether a train set or a dev set may have no numbers at
-            all. If some of its rows have numbers, the others are left out.
     """
 
     metrics: tuple[str, ...] = ()
     pair_columns: tuple[str, str, str] | None = None
-    is_split_by_first_text: bool = False
-    may_lack_scores: bool = False
+
+    @property
+    def is_split_by_first_text(self) -> bool:
+        """Whether all rows with the same first text are in the same set.
+
+        This keeps all passages of a query together. Otherwise both texts of a
+        pair decide.
+        """
+        return self.learns_relevances
+
+    @property
+    def may_lack_scores(self) -> bool:
+        """Whether a train set or a dev set may have no numbers at all.
+
+        Vectors can be learned from pairs that belong together. If some rows of
+        a set have numbers, the others are left out.
+        """
+        return self.learns_vectors
 
     @property
     def number_column(self) -> str | None:
         """The usual column of the number, None if a task has no usual one."""
         return self.pair_columns[-1] if self.pair_columns else None
+
+    def may_lack_column(self, label_column: str) -> bool:
+        """Returns whether a train set or a dev set may lack the label column.
+
+        A column with another than the usual name must exist, because the user
+        named it with --label_column.
+        """
+        return self.may_lack_scores and label_column == self.number_column
 
 
 # {value of --task_name: its task of a user's own tables}.
@@ -59,13 +78,11 @@ DEFINITION_OF_TABLE_TASK = {
     "embedding": TableTaskDefinition(
         pair_columns=("text", "text_b", "score"),
         learns="vectors",
-        may_lack_scores=True,
     ),
     "ranking": TableTaskDefinition(
         pair_columns=("query", "passage", "relevance"),
         metrics=_RANKING_METRICS,
         score=_score_passages,
         learns="relevances",
-        is_split_by_first_text=True,
     ),
 }

@@ -15,7 +15,7 @@ from data.squad.passage_windows_graph import Passages, create_windows
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
-    read_options,
+    parse_options,
     to_settings,
 )
 from data.squad.token_spans_graph import BestLogits
@@ -88,11 +88,11 @@ def create_answer_signatures(
     Raises:
         ValueError: the windows are too short for the questions.
     """
-    window_options = read_options(
+    window_options = parse_options(
         WindowOptions,
         {**head_settings, "max_seq_length": options.max_seq_length},
     )
-    decoding_options = read_options(DecodingOptions, head_settings)
+    decoding_options = parse_options(DecodingOptions, head_settings)
     answerer = _QuestionAnswerer(
         model, window_options, decoding_options, options
     )

@@ -101,3 +101,23 @@ def test_the_first_record_tells_whether_all_contain_masks(tmp_path, are_masked):
         features = {name: [1] * math.prod(spec[name].shape) for name in spec}
         writer.write(encode_example(features))
     assert record_datasets.are_masked([path]) == are_masked
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [],
+        [b"not a tf.train.Example"],
+        [encode_example({"label_ids": [1]})],
+        # Contains the name of a feature, but no features.
+        [b"\x12input_ids"],
+    ],
+)
+def test_files_without_records_for_pretraining_count_as_masked(
+    tmp_path, records
+):
+    path = str(tmp_path / "a.tfrecord")
+    with RecordWriter([path]) as writer:
+        for record in records:
+            writer.write(record)
+    assert record_datasets.are_masked([path])

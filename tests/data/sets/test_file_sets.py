@@ -10,7 +10,6 @@ import pytest
 
 from data.sets.data_file_options import DataFileOptions
 from data.sets.file_sets import FileSets
-from data.sets.text_keys import key_of
 from tests.support.log_lines import logged_warnings
 
 
@@ -21,6 +20,11 @@ class RowOfText:
     text: str
     label: str | None
     row: dict | None
+
+    @property
+    def texts(self):
+        """The text."""
+        return [self.text]
 
     def without_row(self):
         """Returns a copy without the row."""
@@ -58,17 +62,9 @@ class RecordingSets(FileSets):
         """Returns the labels of both sets."""
         return sorted({example.label for example in [*train, *dev]})
 
-    def texts_of(self, example):
-        """Returns the text."""
-        return [example.text]
-
     def labels_of(self, example):
         """Returns the label."""
         return [example.label]
-
-    def keys_of(self, examples):
-        """Returns the keys of the texts."""
-        return [key_of(self.texts_of(example)) for example in examples]
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import dataclasses
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
-    read_options,
+    parse_options,
     to_settings,
 )
 
@@ -21,5 +21,5 @@ def test_recorded_options_come_back():
     windows = WindowOptions(max_query_length=9, use_char_offsets=True)
     decoding = DecodingOptions(null_score_diff_threshold=-1.5)
     settings = {**to_settings(windows, decoding), "labels": ["x"]}
-    assert read_options(WindowOptions, settings) == windows
-    assert read_options(DecodingOptions, settings) == decoding
+    assert parse_options(WindowOptions, settings) == windows
+    assert parse_options(DecodingOptions, settings) == decoding

@@ -88,3 +88,15 @@ def test_vocabularies_may_differ_in_unused_entries_and_in_length(tmp_path):
         vocabulary_files.check_same_tokens(
             "w", theirs, tmp_path / "ours.txt", "model"
         )
+
+
+@pytest.mark.parametrize(
+    ("stated", "chosen"), [(None, True), (True, None), (False, False)]
+)
+def test_a_casing_that_nothing_contradicts_is_right(stated, chosen):
+    vocabulary_files.check_casing("tokenizer.json", stated, chosen)
+
+
+def test_a_casing_that_the_file_contradicts_is_wrong():
+    with pytest.raises(ValueError, match="do_lower_case=True"):
+        vocabulary_files.check_casing("tokenizer.json", True, False)

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from data.text.wordpiece_graph import WordpieceTrie
+from data.text.wordpiece_graph import WordpieceSplitter
 
 # The ids are the places: [UNK] is 0.
 VOCAB = ["[UNK]", "un", "##aff", "##able", "a", "##a", "able", "##b", "want"]
@@ -19,7 +19,7 @@ def split_text(text, vocab=VOCAB):
         char == " " or place == 0 or text[place - 1] == " "
         for place, char in enumerate(text)
     ]
-    split_in_graph = tf.function(WordpieceTrie(vocab, UNKNOWN).split)
+    split_in_graph = tf.function(WordpieceSplitter(vocab, UNKNOWN).split)
     ids, ends = split_in_graph(tf.constant(codes), tf.constant(begins))
     return ids.numpy().tolist(), ends.numpy().tolist()
 

@@ -114,6 +114,6 @@ def split_rows(
     assert isinstance(sets, TableSets)
     train, dev = sets.read("train"), sets.read("dev")
     return tuple(
-        [tuple(sets.texts_of(example)) for example in examples]
+        [tuple(example.texts) for example in examples]
         for examples in (train, dev)
     )

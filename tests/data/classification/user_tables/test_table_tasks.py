@@ -19,7 +19,7 @@ def test_only_the_task_csv_trains_cross_encoders():
 
 
 def test_only_the_task_embedding_trains_vectors():
-    assert tasks_where(lambda task: task.learns == "vectors") == ["embedding"]
+    assert tasks_where(lambda task: task.learns_vectors) == ["embedding"]
 
 
 def test_only_the_task_embedding_accepts_pairs_without_scores():
@@ -27,7 +27,7 @@ def test_only_the_task_embedding_accepts_pairs_without_scores():
 
 
 def test_only_the_task_ranking_ranks_passages():
-    assert tasks_where(lambda task: task.learns == "relevances") == ["ranking"]
+    assert tasks_where(lambda task: task.learns_relevances) == ["ranking"]
 
 
 def test_only_ranking_keeps_all_passages_of_a_query_in_one_set():
@@ -40,3 +40,19 @@ def test_only_ranking_keeps_all_passages_of_a_query_in_one_set():
 )
 def test_only_tasks_of_pairs_have_a_usual_column_of_numbers(task_name, column):
     assert DEFINITION_OF_TABLE_TASK[task_name].number_column == column
+
+
+@pytest.mark.parametrize(
+    ("task_name", "column", "may_lack"),
+    [
+        ("embedding", "score", True),
+        ("embedding", "similarity", False),
+        ("ranking", "relevance", False),
+        ("csv", "label", False),
+    ],
+)
+def test_only_the_usual_column_of_scores_may_be_missing(
+    task_name, column, may_lack
+):
+    definition = DEFINITION_OF_TABLE_TASK[task_name]
+    assert definition.may_lack_column(column) == may_lack

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from data.pretraining.static_masking import shuffle
+from data.pretraining.shuffling import shuffle
 
 
 def test_shuffle_keeps_the_items():
