@@ -42,15 +42,20 @@ def create_training_settings(
 ) -> TrainingSettings:
     """Returns the settings for model.json, which a resumed run must keep.
 
-    For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
-    in pretraining. A resumed run keeps settings that this command does not
-    know.
+    Checks first that the run which the command resumes began with them. For
+    example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]} in
+    pretraining. A resumed run keeps settings that this command does not know.
 
     Args:
         config: the flags of the command.
         preset: see `StartingPoint`.
         settings: JSON-serializable dict of settings, besides the flags.
+
+    Raises:
+        ValueError: the run began with another flag or setting. The message
+            names it. Or its folder does not state the settings.
     """
+    check_resumed_settings(config, preset, settings)
     now = _with_flags(config, settings)
     if preset and preset.is_own_run:
         return {**preset.training_settings, **now}
