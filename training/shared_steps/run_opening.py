@@ -39,9 +39,6 @@ def open_run(
 ) -> Trainer:
     """Opens the folder of a run, and creates its model with its weights.
 
-    A flow has loaded the teacher before, because the seed and the precision,
-    which this function sets, are only for what is created after it.
-
     Args:
         starting_point: what the run starts from.
         plan: what to train and record.
@@ -66,7 +63,6 @@ def open_run(
     run_folder = RunFolder.open(
         starting_point, plan.labels, dev_set_checksum=plan.dev_set_checksum
     )
-    set_seed_and_precision(starting_point.config)
     trainer = create_trainer(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
@@ -74,21 +70,6 @@ def open_run(
         label_alternatives, loads_best=loads_best
     )
     return trainer
-
-
-def set_seed_and_precision(config: TrainingConfig) -> None:
-    """Sets the seed and the precision of what this process then creates.
-
-    Both are global in Keras. A flow calls this function after it has loaded
-    the teacher, and before it creates the model.
-    """
-    keras.utils.set_random_seed(config.training.seed)
-    if config.training.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(
-        POLICY_OF_PRECISION[config.devices.mixed_precision]
-    )
 
 
 def create_trainer(
@@ -101,14 +82,16 @@ def create_trainer(
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
-    `set_seed_and_precision` decides the random weights and the precision.
+    First sets the seed and the precision of the flags, which are global in
+    Keras. So the random weights do not depend on what was created before, such
+    as the teacher.
 
     Args:
-        starting_point: see `open_run`.
+        starting_point: what the run starts from.
         run_folder: folder of the run.
         plan: creates the task's model, and says how many steps to train it.
-        strategy: see `open_run`.
-        teacher: see `open_run`.
+        strategy: the strategy of the devices, which creates the variables.
+        teacher: the teacher to learn from, None without a teacher.
 
     Raises:
         ValueError: a flag does not fit the model or the devices. Or
@@ -116,6 +99,7 @@ def create_trainer(
             the model.
     """
     config = starting_point.config
+    _set_seed_and_precision(config)
     train_step = None
     with strategy.scope():
         model = plan.create_model(
@@ -143,6 +127,17 @@ def create_trainer(
         run_folder,
         train_step,
         training_settings=plan.training_settings,
+    )
+
+
+def _set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of what this process then creates."""
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
     )
 
 
