@@ -53,7 +53,7 @@ def train_and_evaluate(
         evaluate: evaluates the current weights.
         rule: when to evaluate, and which step is the best. None trains without
             evaluations.
-        epochs: as in `Trainer.fit`, which tells the errors too.
+        epochs: number of epochs in all steps, for the log, if known.
     """
     callbacks: list[Callback] = []
     if rule:
