@@ -7,8 +7,9 @@ module imports no TensorFlow.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+from files import json_files
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from model_folders.reading import settings_check
@@ -48,7 +49,7 @@ def create_training_settings(
 
     Args:
         config: the flags of the command.
-        preset: see `StartingPoint`.
+        preset: Preset of the initial weights, None if they are random.
         settings: JSON-serializable dict of settings, besides the flags.
 
     Raises:
@@ -70,9 +71,10 @@ def _with_flags(
         **settings,
         "flags": config.flag_values_of(*_COMPARED_ROLES),
     }
-    text = json.dumps(values)
-    stored: TrainingSettings = json.loads(text)  # noqa: TID251  written above
-    return stored
+    stored = json_files.parse_json(
+        json.dumps(values), MODEL_JSON_FILE, may_be_infinite=True
+    )
+    return cast("TrainingSettings", stored)
 
 
 def check_resumed_settings(
@@ -93,7 +95,7 @@ def check_resumed_settings(
 
     Args:
         config: the flags that the command resumes with.
-        preset: see `StartingPoint`.
+        preset: Preset of the initial weights, None if they are random.
         settings: JSON-serializable dict of settings, besides the flags, {} to
             compare only the flags. Settings that the run recorded too must not
             change.
@@ -161,7 +163,7 @@ def check_resumed_train_set(
     message then names the file, with its number of rows then and now.
 
     Args:
-        preset: see `StartingPoint`.
+        preset: Preset of the initial weights, None if they are random.
         set_fingerprints: the sets of the command.
         records: fingerprint of the records of the train set.
         has_table: whether the sets are rows of --data_file.
@@ -233,7 +235,7 @@ def check_resumed_records(
 
     Args:
         config: the flags that the command resumes with.
-        preset: see `StartingPoint`.
+        preset: Preset of the initial weights, None if they are random.
         collected_settings: the settings of the command besides the flags, with
             the fingerprints of the records.
 
