@@ -19,7 +19,7 @@ def check_start(
 
     Args:
         config: the flags, with all that files have decided.
-        preset: see `StartingPoint`.
+        preset: Preset of the initial weights, None if they are random.
         bert_config: configuration of the network.
 
     Raises:

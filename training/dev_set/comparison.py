@@ -77,7 +77,7 @@ def compare_dev_set(
 
     Args:
         config: says whether the script has --data_file, and whether to train.
-        preset: see `StartingPoint`.
+        preset: Preset of the initial weights, None if they are random.
         dev_set_rule: rule of the command, None without --data_file.
         set_fingerprints: the sets of the command, for model.json.
 

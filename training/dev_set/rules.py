@@ -90,7 +90,7 @@ def choose_dev_set_rule(
     Logs a warning if the weights may have been trained on some of them.
 
     Args:
-        preset: see `StartingPoint`.
+        preset: Preset of the initial weights, None if they are random.
         config: the flags, with the fraction of the rows in the dev set.
         key: names of the columns by which rows are assigned to a set.
     """
@@ -114,7 +114,7 @@ def choose_dev_set_rule_to_record(
 
     Args:
         dev_set_rule: rule of the command, None without --data_file.
-        preset: see `StartingPoint`.
+        preset: Preset of the initial weights, None if they are random.
     """
     if dev_set_rule is None and preset:
         return dev_set_rule_of(preset)

@@ -79,7 +79,8 @@ class RunFolder:
             starting_point: what the run starts from.
             labels: names of the model's outputs, in order. None = write no
                 labels.txt.
-            dev_set_checksum: see `History`.
+            dev_set_checksum: checksum of the dev set that the command
+                evaluates, 0 without one.
 
         Raises:
             ValueError: a line of the history is malformed.

@@ -47,7 +47,8 @@ class RunPlan:
             to record none.
         labels: names of the model's outputs, in order. None = write no
             labels.txt.
-        dev_set_checksum: see `History`, which records it with each evaluation.
+        dev_set_checksum: checksum of the dev set that the command evaluates, 0
+            without one.
     """
 
     create_model: CreateModel

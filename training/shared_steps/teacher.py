@@ -100,7 +100,8 @@ def _check_teacher(
         starting_point: StartingPoint of the run of the student.
         preset: Preset of the teacher.
         bert_config: configuration of the teacher.
-        output_mode: see `load_teacher`.
+        output_mode: what the model's outputs are, None if the task has only one
+            mode.
     """
     config = starting_point.config
     settings = {"output_mode": output_mode} if output_mode else {}

@@ -40,7 +40,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: what the command starts from.
         task_name: name of the task, such as "mrpc" or "csv".
         classifier_options: the windows of long texts, and what to write.
         processor: reads the sets, and knows what they tell of the task.

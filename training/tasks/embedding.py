@@ -39,7 +39,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     Otherwise it is the cross entropy of finding each text's partner in a batch.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: what the command starts from.
         processor: reads the pairs of texts.
         has_scores: {"train" or "dev": True if the pairs of this set have
             scores}, for the sets that the command reads.

@@ -37,7 +37,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: what the command starts from.
         sets: the sentences.
         labels: the tags that words may have, in the order of the model's
             outputs.

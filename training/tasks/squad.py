@@ -49,7 +49,7 @@ class SquadTask(
     --predict_file is used for both evaluation and prediction.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: what the command starts from.
         sets: reads --train_file and --predict_file.
     """
 

@@ -34,7 +34,7 @@ class SwagTask(
     """Chooses which of four endings continues a sentence.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: what the command starts from.
         layout: layout of the tables in --data_dir.
     """
 
