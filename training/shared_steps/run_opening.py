@@ -160,7 +160,7 @@ def _create_train_step(
     )
     if teacher is None:
         return create_step(model=model, loss=loss)
-    distiller, distillation_loss = _with_teacher(
+    distiller, distillation_loss = _create_distiller(
         starting_point, model, loss, teacher
     )
     return create_step(model=distiller, loss=distillation_loss)
@@ -186,7 +186,7 @@ def _create_optimizer(
     return keras.optimizers.LossScaleOptimizer(optimizer)
 
 
-def _with_teacher(
+def _create_distiller(
     starting_point: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
     loss: AnyLoss,
