@@ -108,7 +108,6 @@ def create_training_work(
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
         training_settings={},
     )
-    run_opening.set_seed_and_precision(starting_point.config)
     trainer = run_opening.create_trainer(
         starting_point,
         RunFolder.open(starting_point),
@@ -254,7 +253,6 @@ def export_task(workload: timing.Workload) -> timing.Work:
         num_steps=None,
         training_settings={},
     )
-    run_opening.set_seed_and_precision(starting_point.config)
     trainer = run_opening.create_trainer(
         starting_point,
         run_folder,

@@ -3,7 +3,7 @@
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from data.arrays import LabelArray
 from data.classification import metrics
@@ -14,6 +14,9 @@ from data.sets.set_names import SetName, base_set_of
 from model_folders import output_modes
 from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
+
+if TYPE_CHECKING:
+    from data.sets.file_sets import FileSets
 
 # What a model learns of texts: their labels, the relevances of passages to a
 # query, or vectors, whose cosines are compared.
@@ -56,6 +59,11 @@ class TaskDefinition:
 
 class ClassificationSets(HeldSets[InputExample], abc.ABC):
     """The sets of a classification task, which also tell its labels."""
+
+    @property
+    def file_sets(self) -> "FileSets[InputExample] | None":
+        """These sets, if --data_file may contain them, else None."""
+        return None
 
     @abc.abstractmethod
     def read_labels(self) -> list[str] | None:

@@ -7,8 +7,9 @@ module imports no TensorFlow.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+from files import json_files
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from model_folders.reading import settings_check
@@ -42,15 +43,20 @@ def create_training_settings(
 ) -> TrainingSettings:
     """Returns the settings for model.json, which a resumed run must keep.
 
-    For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
-    in pretraining. A resumed run keeps settings that this command does not
-    know.
+    Checks first that the run which the command resumes began with them. For
+    example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]} in
+    pretraining. A resumed run keeps settings that this command does not know.
 
     Args:
         config: the flags of the command.
         preset: Preset of the weights, None if they are random.
         settings: JSON-serializable dict of settings, besides the flags.
+
+    Raises:
+        ValueError: the run began with another flag or setting. The message
+            names it. Or its folder does not state the settings.
     """
+    check_resumed_settings(config, preset, settings)
     now = _with_flags(config, settings)
     if preset and preset.is_own_run:
         return {**preset.training_settings, **now}
@@ -65,9 +71,10 @@ def _with_flags(
         **settings,
         "flags": config.flag_values_of(*_COMPARED_ROLES),
     }
-    text = json.dumps(values)
-    stored: TrainingSettings = json.loads(text)  # noqa: TID251  written above
-    return stored
+    stored = json_files.parse_json(
+        json.dumps(values), MODEL_JSON_FILE, may_be_infinite=True
+    )
+    return cast("TrainingSettings", stored)
 
 
 def check_resumed_settings(

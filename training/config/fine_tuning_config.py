@@ -111,6 +111,11 @@ class FineTuningConfig(TrainingConfig):
         return self.fine_tuning.max_seq_length
 
     @property
+    def can_split_file(self) -> bool:
+        """Whether the script has --data_file."""
+        return False
+
+    @property
     def data_file(self) -> str | None:
         """The file that the script splits itself, None without one."""
         return None
@@ -203,6 +208,11 @@ class DataFileConfig(FineTuningConfig):
         "Write report.html about the dev set. It counts what is right "
         "and wrong, and shows the worst predictions first.",
     )
+
+    @property
+    def can_split_file(self) -> bool:
+        """Whether the script has --data_file."""
+        return True
 
     @property
     def data_file(self) -> str | None:

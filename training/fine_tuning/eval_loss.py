@@ -10,10 +10,10 @@ from model_folders.scores import Scores
 from modeling.base_loss import Loss
 
 
-class LossAccumulator(Generic[OutputsT]):
-    """Adds up the loss of evaluation batches while they are iterated over.
+class BatchesWithLoss(Generic[OutputsT]):
+    """Batches of an evaluation, whose loss is added up while they are read.
 
-    Iterate over the batches once, and then call `scores`.
+    Iterate over the batches once, and then call `compute_scores`.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class LossAccumulator(Generic[OutputsT]):
         self._parts: dict[str, list[tuple[float, float]]] = {}
 
     def __iter__(self) -> Iterator[Batch[OutputsT]]:
-        """Yields the batches unchanged."""
+        """Yields the batches unchanged, and adds their loss."""
         for features, outputs in self._unread:
             sums = self._loss.sums(outputs, features)
             divisors = self._loss.divisors(features)
@@ -34,7 +34,7 @@ class LossAccumulator(Generic[OutputsT]):
                 self._parts.setdefault(name, []).append(pair)
             yield features, outputs
 
-    def scores(self) -> Scores:
+    def compute_scores(self) -> Scores:
         """Returns {"eval_loss": mean loss of all examples}.
 
         The mean loss is the sum of the means of its terms, such as the masked

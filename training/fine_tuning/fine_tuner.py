@@ -5,7 +5,7 @@ from typing import Generic
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
 from training.fine_tuning.encoded_sets import select_sets
-from training.fine_tuning.eval_loss import LossAccumulator
+from training.fine_tuning.eval_loss import BatchesWithLoss
 from training.loop.batch_predictor import BatchPredictor
 from training.loop.evaluated_training import (
     evaluate_once_per_step,
@@ -120,11 +120,10 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         """Returns the scores of a dev set, with its suffix in their names."""
         batches = self._predict_dev_set(dev_set, "Evaluating")
         if self.task.eval_loss:
-            # The task reads the batches first. Meanwhile the accumulator adds
-            # up their loss, which is known afterwards.
-            accumulator = LossAccumulator(self.task.eval_loss, batches)
-            scores = self.task.compute_scores(dev_set, accumulator)
-            scores = scores | accumulator.scores()
+            # The task reads the batches, so their loss is known afterwards.
+            batches_with_loss = BatchesWithLoss(self.task.eval_loss, batches)
+            scores = self.task.compute_scores(dev_set, batches_with_loss)
+            scores = scores | batches_with_loss.compute_scores()
         else:
             scores = self.task.compute_scores(dev_set, batches)
         suffix = suffix_of(dev_set.name)

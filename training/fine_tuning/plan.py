@@ -37,12 +37,22 @@ def plan_fine_tuning(
             other settings. Or the training would be shorter than one step.
         OSError: a file cannot be read.
     """
+    starting_point = task.starting_point
     num_steps = None
     # Without training, the settings with which the weights were trained.
-    training_settings = task.starting_point.training_settings
+    training_settings = starting_point.training_settings
     if train_set := encoded_sets.get("train"):
-        training_settings = _create_checked_settings(
+        collected_settings = collect_fine_tuning_settings(
             task, train_set, set_fingerprints
+        )
+        resume_checks.check_resumed_train_set(
+            starting_point.preset,
+            set_fingerprints,
+            collected_settings["train_records"],
+            has_table=starting_point.dev_set_rule is not None,
+        )
+        training_settings = resume_checks.create_training_settings(
+            task.config, starting_point.preset, collected_settings
         )
         num_steps = task.config.num_steps(task.epoch_length(train_set))
     return RunPlan(
@@ -54,30 +64,6 @@ def plan_fine_tuning(
         training_settings=training_settings,
         labels=task.labels,
         dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
-    )
-
-
-def _create_checked_settings(
-    task: AnyTask,
-    train_set: EncodedSet[object, object],
-    set_fingerprints: SetFingerprints,
-) -> TrainingSettings:
-    """Checks a resumed run, and returns the settings to record."""
-    starting_point = task.starting_point
-    collected_settings = collect_fine_tuning_settings(
-        task, train_set, set_fingerprints
-    )
-    resume_checks.check_resumed_train_set(
-        starting_point.preset,
-        set_fingerprints,
-        collected_settings["train_records"],
-        has_table=starting_point.dev_set_rule is not None,
-    )
-    resume_checks.check_resumed_settings(
-        task.config, starting_point.preset, collected_settings
-    )
-    return resume_checks.create_training_settings(
-        task.config, starting_point.preset, collected_settings
     )
 
 

@@ -4,8 +4,10 @@ Read them in this order:
 
     trainer.py: `Trainer`: the model, its step, its weights, and the signals
         that stop a training
-    step_loop.py: runs steps, their callbacks and saves, until training ends,
-        for all workers after the same step
+    step_loop.py: runs steps, their callbacks and saves, until training ends
+    worker_agreement.py: lets all workers stop after the same step
+    skipped_steps.py: counts steps that changed no weight, and ends the training
+        after too many
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts

@@ -1,8 +1,4 @@
-"""Runs the steps of a training, one after another, until something ends it.
-
-What ends it is here too: the agreement of all workers to stop, and too many
-steps in a row that were skipped.
-"""
+"""Runs the steps of a training, one after another, until something ends it."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -11,22 +7,16 @@ from typing import NamedTuple
 import tensorflow as tf
 from absl import logging
 
-from data.arrays import IntArray
-from files.paths import StrPath
 from modeling.tensors import Features
 from terminal import progress
 from training.config.training_config import TrainingConfig
 from training.loop import devices
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.run_weights import RunWeights
-from training.loop.train_step import Outcome, TrainStep
+from training.loop.skipped_steps import SkippedStepCounter
+from training.loop.train_step import TrainStep
+from training.loop.worker_agreement import AGREEMENT_STEPS, agree_on_stop
 from training.run_files.run_folder import RunFolder
-
-# Several workers agree to stop after this number of steps, or when a save or
-# evaluation is due. To agree after each step would slow the training down.
-AGREEMENT_STEPS = 100
-# Number of skipped steps in a row that end a training.
-MAX_SKIPPED_STEPS = 10
 
 
 class EndReasons(NamedTuple):
@@ -50,7 +40,7 @@ class EndReasons(NamedTuple):
 class StepLoop:
     """Runs the steps that are left of a training, their callbacks and saves.
 
-    Call `begin` once, and then `run` if a step is left.
+    Call `begin` once, and then `run` if `agree_on_more_steps` returns True.
 
     Args:
         train_step: the training step of the model.
@@ -81,15 +71,17 @@ class StepLoop:
         self._skipped = SkippedStepCounter(config.training.output_dir)
         self._saved_step = run_weights.global_step
 
-    def begin(self) -> bool:
-        """Tells the callbacks that the training begins.
-
-        Returns whether a step is left to run, on which all workers agree. No
-        step is left if a resumed run has ended. If a callback ended the run,
-        its reason is logged.
-        """
+    def begin(self) -> None:
+        """Tells the callbacks that the training begins."""
         for callback in self._callbacks:
             callback.on_train_begin()
+
+    def agree_on_more_steps(self) -> bool:
+        """Returns whether a step is left to run, on which all workers agree.
+
+        No step is left if a resumed run has ended. If a callback ended the run,
+        its reason is logged.
+        """
         step = self._run_weights.global_step
         reasons = [
             callback.describe_reason_to_stop(step)
@@ -237,76 +229,3 @@ class StepLoop:
             keeps_optimizer=self._config.training.keep_optimizer or goes_on
         )
         self._saved_step = step
-
-
-class SkippedStepCounter:
-    """Counts the steps in a row that changed no weight.
-
-    A gradient that overflows only because of float16's loss scaling does not
-    count.
-
-    Args:
-        output_dir: folder of the run, for the message.
-
-    Attributes:
-        num_in_a_row: number of these steps up to the current step.
-    """
-
-    def __init__(self, output_dir: StrPath) -> None:
-        self._output_dir = output_dir
-        self.num_in_a_row = 0
-
-    def count(self, step: int, outcomes: IntArray) -> None:
-        """Counts the outcomes of steps, the last of which is `step`.
-
-        Raises:
-            ValueError: MAX_SKIPPED_STEPS steps in a row were skipped.
-        """
-        for outcome_step, outcome in enumerate(
-            outcomes, step - len(outcomes) + 1
-        ):
-            if outcome == Outcome.APPLIED:
-                self.num_in_a_row = 0
-            elif outcome == Outcome.NOT_FINITE:
-                self.num_in_a_row += 1
-                logging.warning(
-                    "Step %d was skipped (%d in a row), because its loss or "
-                    "gradient is not finite.",
-                    outcome_step,
-                    self.num_in_a_row,
-                )
-            if self.num_in_a_row >= MAX_SKIPPED_STEPS:
-                raise ValueError(
-                    f"the loss or gradient of {self.num_in_a_row} steps in a "
-                    f"row was not finite, up to step {outcome_step}. Set a "
-                    "smaller --learning_rate. If the weights of the newest "
-                    f"checkpoint in {self._output_dir} are the "
-                    "cause, remove its files to resume from an earlier step"
-                )
-
-
-def agree_on_stop(
-    strategy: tf.distribute.Strategy,
-    wants_stop: Sequence[bool],
-    *,
-    is_due: bool,
-) -> Sequence[bool]:
-    """Returns for each reason to stop whether all workers stop for it.
-
-    A process that trains alone stops at once. Several workers must stop after
-    the same step. So they ask each other only if `is_due`, and then all stop if
-    any of them wants to.
-
-    Args:
-        strategy: the strategy of the training.
-        wants_stop: for each reason, whether this process wants to stop.
-        is_due: whether the workers ask each other after this step. All workers
-            must set it after the same steps.
-    """
-    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
-        return wants_stop
-    if not is_due:
-        return [False] * len(wants_stop)
-    counts = strategy.run(lambda: tf.constant(wants_stop, tf.int32))
-    counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
-    return list(counts.numpy() > 0)

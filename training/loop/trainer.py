@@ -107,7 +107,8 @@ class Trainer:
         if self.train_step is None:
             raise ValueError("this Trainer was created without a training step")
         loop = self._create_loop(self.train_step, callbacks, num_train_steps)
-        if not loop.begin():
+        loop.begin()
+        if not loop.agree_on_more_steps():
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 self.config.training.output_dir,

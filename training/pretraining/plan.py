@@ -42,8 +42,14 @@ def plan_pretraining(
     # Without training, the settings with which the weights were trained.
     training_settings = starting_point.training_settings
     if config.training.do_train:
-        training_settings = _create_checked_settings(
+        collected_settings = collect_pretraining_settings(
             starting_point, records, dev_set_fingerprints
+        )
+        resume_checks.check_resumed_records(
+            config, starting_point.preset, collected_settings
+        )
+        training_settings = resume_checks.create_training_settings(
+            config, starting_point.preset, collected_settings
         )
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,
@@ -59,27 +65,6 @@ def plan_pretraining(
         dev_set_checksum=compute_dev_records_checksum(
             config, dev_set_fingerprints
         ),
-    )
-
-
-def _create_checked_settings(
-    starting_point: StartingPoint[PretrainingConfig],
-    records: record_datasets.Records,
-    dev_set_fingerprints: list[Fingerprint],
-) -> TrainingSettings:
-    """Checks a resumed run, and returns the settings to record."""
-    config = starting_point.config
-    collected_settings = collect_pretraining_settings(
-        starting_point, records, dev_set_fingerprints
-    )
-    resume_checks.check_resumed_records(
-        config, starting_point.preset, collected_settings
-    )
-    resume_checks.check_resumed_settings(
-        config, starting_point.preset, collected_settings
-    )
-    return resume_checks.create_training_settings(
-        config, starting_point.preset, collected_settings
     )
 
 

@@ -5,8 +5,8 @@ loop/checkpointer.py writes the checkpoints:
     run_folder.py: `RunFolder`, which writes all but the checkpoints
     run_results.py: `RunResults`: the scores, and which files contain results
     run_description.py: model.json, and the files that it lists
-    history.py: `History`: writes the metrics, steps and hours of a run, also
-        for TensorBoard
+    history.py: `History`: writes the metrics, steps and hours of a run
+    tensorboard_writer.py: writes the same metrics for TensorBoard
     history_lines.py: the lines of its file
     best_step.py: `BestStepRule` and `BestStep`: which step is the best, and
         whether its weights are there

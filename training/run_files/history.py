@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from files import atomic
 from training.config.training_config import TrainingConfig
@@ -22,9 +22,7 @@ from training.run_files.history_lines import (
     format_line,
     read_history,
 )
-
-if TYPE_CHECKING:
-    import tensorflow as tf
+from training.run_files.tensorboard_writer import TensorboardWriter
 
 
 class History:
@@ -34,7 +32,7 @@ class History:
         config: flags of the run. Only the chief writes the history and, unless
             --summary_steps is 0, the files for TensorBoard.
         file: path of the file.
-        events: folder of the files for TensorBoard.
+        tensorboard_folder: path of the folder of the files for TensorBoard.
         lines: lines of the file, which `read` reads.
         dev_set_checksum: checksum of the dev set that the command evaluates, 0
             without one. Evaluations with other checksums are not comparable. It
@@ -45,7 +43,7 @@ class History:
         self,
         config: TrainingConfig,
         file: Path,
-        events: Path,
+        tensorboard_folder: Path,
         lines: Sequence[HistoryLine],
         *,
         dev_set_checksum: int = 0,
@@ -53,36 +51,43 @@ class History:
         self.dev_set_checksum = dev_set_checksum
         self._config = config
         self._path = file
-        self._event_writer = EventWriter(events)
+        self._tensorboard_writer = TensorboardWriter(tensorboard_folder)
         # time.monotonic() at which the training began, None while not training.
         self._began: float | None = None
         # Hours of training before `_began`.
         self._hours_before = 0.0
         self._lines = {(line["kind"], line["step"]): line for line in lines}
-        self.restore(self.last_checkpoint_step)
 
     @classmethod
     def read(
         cls,
         config: TrainingConfig,
         file: Path,
-        events: Path,
+        tensorboard_folder: Path,
         *,
         dev_set_checksum: int = 0,
     ) -> Self:
         """Reads the history of a run, which is empty without a file.
 
+        The hours continue from the last checkpoint.
+
         Args:
             config: flags of the run.
             file: path of the file to read, and to write later.
-            events: folder of the files for TensorBoard.
+            tensorboard_folder: path of the folder of the files for TensorBoard.
             dev_set_checksum: checksum of the dev set that the command
                 evaluates, 0 without one.
         """
         lines = read_history(file) if file.exists() else []
-        return cls(
-            config, file, events, lines, dev_set_checksum=dev_set_checksum
+        history = cls(
+            config,
+            file,
+            tensorboard_folder,
+            lines,
+            dev_set_checksum=dev_set_checksum,
         )
+        history.restore(history.last_checkpoint_step)
+        return history
 
     @property
     def hours(self) -> float:
@@ -232,7 +237,7 @@ class History:
         is_new = line["metrics"] and former != line
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
-            self._event_writer.write(prefix, step, line["metrics"])
+            self._tensorboard_writer.write(prefix, step, line["metrics"])
         if former or self._began is None:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
@@ -250,36 +255,3 @@ class History:
         atomic.write_text(
             self._path, "".join(map(format_line, self._lines.values()))
         )
-
-
-class EventWriter:
-    """Writes metrics as TensorBoard shows them.
-
-    Args:
-        folder: folder of the files. The first write creates a file.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._writer: tf.summary.SummaryWriter | None = None
-
-    def write(
-        self, prefix: str, step: int, metrics: Mapping[str, float | None]
-    ) -> None:
-        """Writes the metrics of a step.
-
-        Args:
-            prefix: what the names of the metrics begin with, such as "eval/".
-            step: number of steps trained.
-            metrics: {name: value}. A value of None is not written.
-        """
-        # Import late, so that reading a history does not load TensorFlow.
-        import tensorflow as tf
-
-        if self._writer is None:
-            self._writer = tf.summary.create_file_writer(str(self._folder))
-        with self._writer.as_default():
-            for name, value in metrics.items():
-                if value is not None:
-                    tf.summary.scalar(prefix + name, value, step=step)
-        self._writer.flush()

@@ -152,6 +152,22 @@ class RunFolder:
             self.history.add_evaluation(step, scores)
         self.results.write_dev_scores(scores)
 
+    def dev_scores_of(self, step: int) -> Mapping[str, float]:
+        """Returns the scores of a step on the dev sets, {} if unknown.
+
+        A command may evaluate the last step, and then restore the best one. The
+        scores of the best step are those that it was chosen by. A command that
+        evaluated nothing has no scores.
+
+        Args:
+            step: number of steps that trained the weights.
+        """
+        scores = self.results.dev_scores
+        if not scores or scores["global_step"] == step:
+            return scores
+        best = self.best_step.find_evaluation()
+        return best.scores if best and best.step == step else {}
+
     @property
     def _fixed_model_json(self) -> ModelJson | None:
         """Contents of the run's model.json, None if this command changes them.

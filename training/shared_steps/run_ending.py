@@ -35,18 +35,19 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     model.json, and labels.txt if the model's outputs are labels.
     """
     run_folder = trainer.run_folder
+    step = trainer.run_weights.global_step
     tokenizer = trainer.starting_point.tokenizer
     contents = copies.create_model_json_of_copy(
         trainer.run_weights.preset,
         kinds.model_class_of(trainer.model),
-        step=trainer.run_weights.global_step or None,
+        step=step or None,
     )
     card = model_card.Card(
         folder_type=model_card.WEIGHTS,
         model_json=contents,
         labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-        results=run_folder.results.dev_scores,
+        results=run_folder.dev_scores_of(step),
     )
     modeling.save_release(
         trainer.model,

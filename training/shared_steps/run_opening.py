@@ -39,9 +39,6 @@ def open_run(
 ) -> Trainer:
     """Opens the folder of a run, and creates its model with its weights.
 
-    A flow has loaded the teacher before, because the seed and the precision,
-    which this function sets, are only for what is created after it.
-
     Args:
         starting_point: what the run starts from.
         plan: what to train and record.
@@ -67,7 +64,6 @@ def open_run(
     run_folder = RunFolder.open(
         starting_point, plan.labels, dev_set_checksum=plan.dev_set_checksum
     )
-    set_seed_and_precision(starting_point.config)
     trainer = create_trainer(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
@@ -75,21 +71,6 @@ def open_run(
         label_alternatives, loads_best=loads_best
     )
     return trainer
-
-
-def set_seed_and_precision(config: TrainingConfig) -> None:
-    """Sets the seed and the precision of what this process then creates.
-
-    Both are global in Keras. A flow calls this function after it has loaded
-    the teacher, and before it creates the model.
-    """
-    keras.utils.set_random_seed(config.training.seed)
-    if config.training.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(
-        POLICY_OF_PRECISION[config.devices.mixed_precision]
-    )
 
 
 def create_trainer(
@@ -102,7 +83,9 @@ def create_trainer(
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
-    `set_seed_and_precision` decides the random weights and the precision.
+    First sets the seed and the precision of the flags, which are global in
+    Keras. So the random weights do not depend on what was created before, such
+    as the teacher.
 
     Args:
         starting_point: what the run starts from.
@@ -117,6 +100,7 @@ def create_trainer(
             the model.
     """
     config = starting_point.config
+    _set_seed_and_precision(config)
     train_step = None
     with strategy.scope():
         model = plan.create_model(
@@ -147,6 +131,17 @@ def create_trainer(
     )
 
 
+def _set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of what this process then creates."""
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
+    )
+
+
 def _create_train_step(
     starting_point: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
@@ -166,7 +161,7 @@ def _create_train_step(
     )
     if teacher is None:
         return create_step(model=model, loss=loss)
-    distiller, distillation_loss = _with_teacher(
+    distiller, distillation_loss = _create_distiller(
         starting_point, model, loss, teacher
     )
     return create_step(model=distiller, loss=distillation_loss)
@@ -192,7 +187,7 @@ def _create_optimizer(
     return keras.optimizers.LossScaleOptimizer(optimizer)
 
 
-def _with_teacher(
+def _create_distiller(
     starting_point: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
     loss: AnyLoss,

@@ -21,7 +21,6 @@ from data.classification.user_tables.column_options import COLUMN_FLAGS
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.sets.file_sets import FileSets
 from data.tables.tables import Table
 from model_folders import output_modes
 from model_folders.labels import format_first_labels
@@ -136,12 +135,11 @@ def decide_by_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    sets = processor.sets
-    # Only a FileSets can read --data_file, so the flags of other sets stay.
-    if not isinstance(sets, FileSets):
+    file_sets = processor.sets.file_sets
+    if file_sets is None:
         return starting_point
-    starting_point = with_dev_set_rule(starting_point, sets)
-    return decide_length_and_epochs(starting_point, sets)
+    starting_point = with_dev_set_rule(starting_point, file_sets)
+    return decide_length_and_epochs(starting_point, file_sets)
 
 
 def create_task(

@@ -168,17 +168,7 @@ class SquadTask(
         Returns the scores, or {} if --predict_file contains no answers.
         """
         answers = self.decode_answers(encoded_set, batches)
-        outputs: dict[str, Mapping[str, object]] = {
-            "predictions.json": answers.texts,
-            "nbest_predictions.json": answers.nbest,
-        }
-        is_v2 = self.config.decoding.version_2_with_negative
-        if is_v2:
-            outputs["null_odds.json"] = answers.null_odds
-        for name, content in outputs.items():
-            path = os.path.join(output_dir, name)
-            write_json(path, content, indent=4)
-        logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
+        self._write_answers(answers, output_dir)
         try:
             gold_answers = self.gold_answers
         except answer_scoring.NoGoldAnswersError as error:
@@ -186,16 +176,41 @@ class SquadTask(
             return {}
         scores = self._score_answers(gold_answers, answers)
         if self.config.report:
-            file = self.sets.read_predict_file()
-            heading = report.create_heading("SQuAD", file.path, scores)
-            answer_report.write_answer_report(
-                os.path.join(output_dir, "report.html"),
-                heading,
-                file,
-                answers.texts,
-                version_2_with_negative=is_v2,
-            )
+            self._write_report(answers, scores, output_dir)
         return scores
+
+    def _write_answers(
+        self, answers: answer_decoding.SquadAnswers, output_dir: str
+    ) -> None:
+        """Writes the files of Google's script."""
+        contents: dict[str, Mapping[str, object]] = {
+            "predictions.json": answers.texts,
+            "nbest_predictions.json": answers.nbest,
+        }
+        if self.config.decoding.version_2_with_negative:
+            contents["null_odds.json"] = answers.null_odds
+        for name, content in contents.items():
+            path = os.path.join(output_dir, name)
+            write_json(path, content, indent=4)
+        logging.info("Wrote %s to %s", ", ".join(contents), output_dir)
+
+    def _write_report(
+        self,
+        answers: answer_decoding.SquadAnswers,
+        scores: Scores,
+        output_dir: str,
+    ) -> None:
+        """Writes report.html about the answers to --predict_file."""
+        file = self.sets.read_predict_file()
+        answer_report.write_answer_report(
+            os.path.join(output_dir, "report.html"),
+            report.create_heading("SQuAD", file.path, scores),
+            file,
+            answers.texts,
+            version_2_with_negative=(
+                self.config.decoding.version_2_with_negative
+            ),
+        )
 
     def decode_answers(
         self, encoded_set: _EncodedSet, batches: _Batches

@@ -100,6 +100,11 @@ class TableSets(FileSets[InputExample], ClassificationSets):
         self._data_file_table = data_file_table
 
     @property
+    def file_sets(self) -> FileSets[InputExample]:
+        """These sets, which --data_file may contain."""
+        return self
+
+    @property
     def key_names(self) -> list[str]:
         """The columns of the texts that decide about the dev set, sorted."""
         if self._definition.is_split_by_first_text:

@@ -105,7 +105,6 @@ def create_trainer(
         num_steps=None,
         training_settings={},
     )
-    run_opening.set_seed_and_precision(created.config)
     return run_opening.create_trainer(
         created.starting_point,
         RunFolder.open(created.starting_point, labels),

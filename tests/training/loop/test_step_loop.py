@@ -1,12 +1,9 @@
-"""After which steps a training saves and ends, and which steps are skipped."""
+"""After which steps a training saves and ends."""
 
-import logging
 import signal
 import threading
 
-import numpy as np
 import pytest
-import tensorflow as tf
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
@@ -16,10 +13,9 @@ from tests.support.two_weight_model import (
     create_batches,
     create_loop_trainer,
 )
-from training.loop import step_loop
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback, Decision
-from training.loop.train_step import Outcome
+from training.loop.step_loop import StepLoop
 from training.loop.trainer import INTERRUPTED_STATUS
 from training.run_files.best_step import BestStepRule
 
@@ -50,7 +46,7 @@ class Loop:
         self.stop = threading.Event()
         self._trainer = create_loop_trainer(folder)
         self._trainer.given_batches = create_batches([])
-        self._loop = step_loop.StepLoop(
+        self._loop = StepLoop(
             self._trainer.train_step,
             self._trainer.run_weights,
             self._trainer.run_folder,
@@ -59,6 +55,7 @@ class Loop:
             num_train_steps=4,
         )
         self.begin = self._loop.begin
+        self.agree_on_more_steps = self._loop.agree_on_more_steps
 
     @property
     def step(self):
@@ -78,7 +75,8 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
         NamedCallback("second", calls),
     ]
     loop = Loop(tmp_path, callbacks)
-    assert loop.begin()
+    loop.begin()
+    assert loop.agree_on_more_steps()
     assert loop.run() == ["has_ended"]
     assert calls == [
         "first begins",
@@ -91,7 +89,8 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
 
 
 def test_a_callback_may_end_a_run_before_its_first_step(tmp_path):
-    assert not Loop(tmp_path, [NamedCallback("it", [], last_step=0)]).begin()
+    loop = Loop(tmp_path, [NamedCallback("it", [], last_step=0)])
+    assert not loop.agree_on_more_steps()
 
 
 def test_the_last_step_ends_the_steps(tmp_path):
@@ -181,52 +180,3 @@ def test_a_run_out_of_time_saves_its_step(tmp_path):
     trainer = create_loop_trainer(tmp_path, max_hours=1e-9)
     trainer.fit_batches(create_batches([]), 9)
     assert list_checkpoint_steps(tmp_path) == [1]
-
-
-@pytest.fixture
-def skipped():
-    """A counter of skipped steps, of which ten in a row are an error."""
-    return step_loop.SkippedStepCounter("run")
-
-
-def test_skipped_steps_in_a_row_are_counted(skipped):
-    skipped.count(
-        4, np.array([Outcome.APPLIED, Outcome.NOT_FINITE, Outcome.NOT_FINITE])
-    )
-    assert skipped.num_in_a_row == 2
-
-
-def test_a_finite_step_begins_a_new_count(skipped):
-    skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
-    skipped.count(4, np.array([Outcome.APPLIED, Outcome.NOT_FINITE]))
-    assert skipped.num_in_a_row == 1
-
-
-def test_an_overflow_of_the_loss_scale_leaves_the_count_as_it_is(skipped):
-    skipped.count(
-        3,
-        np.array([Outcome.NOT_FINITE, Outcome.OVERFLOWED, Outcome.NOT_FINITE]),
-    )
-    assert skipped.num_in_a_row == 2
-
-
-def test_the_log_names_each_skipped_step(skipped, caplog):
-    with caplog.at_level(logging.WARNING, logger="absl"):
-        skipped.count(
-            9, np.array([Outcome.APPLIED, Outcome.NOT_FINITE, Outcome.APPLIED])
-        )
-    assert "Step 8 was skipped (1 in a row)" in caplog.text
-
-
-def test_too_many_skipped_steps_end_the_run(skipped):
-    skipped.count(9, np.array([Outcome.NOT_FINITE] * 9))
-    with pytest.raises(ValueError, match=r"of 10 steps in a row .* to step 10"):
-        skipped.count(11, np.array([Outcome.NOT_FINITE, Outcome.APPLIED]))
-
-
-@pytest.mark.parametrize("is_due", [False, True])
-def test_a_single_process_stops_without_asking_others(is_due):
-    strategy = tf.distribute.get_strategy()
-    wants_stop = [True, False]
-    agreed = step_loop.agree_on_stop(strategy, wants_stop, is_due=is_due)
-    assert agreed == wants_stop

@@ -29,7 +29,7 @@ def summarize(tmp_path, clock):
     def summarize_steps(num_train_steps, **flags):
         file = tmp_path / HISTORY_FILE
         config = create_loop_config(tmp_path, train_batch_size=4, **flags)
-        history = History.read(config, file, events=tmp_path)
+        history = History.read(config, file, tensorboard_folder=tmp_path)
         callback = SummaryCallback(history, config, num_train_steps)
         for step in range(1, num_train_steps + 1):
             clock.now += 1.0

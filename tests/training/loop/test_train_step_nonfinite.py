@@ -31,9 +31,9 @@ def test_an_overflow_by_loss_scaling_is_not_a_failure(
 # A training whose gradients overflow twice, on both devices.
 TRAINING_ON_TWO_DEVICES = """
 from tests.support.two_weight_model import create_batches, create_loop_trainer
-from training.loop import devices, step_loop
+from training.loop import devices, skipped_steps
 
-step_loop.MAX_SKIPPED_STEPS = 1
+skipped_steps.MAX_SKIPPED_STEPS = 1
 strategy = devices.create_strategy("mirrored")
 with strategy.scope():
     trainer = create_loop_trainer("run", "float16", strategy, at_once=4)

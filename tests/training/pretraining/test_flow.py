@@ -83,3 +83,29 @@ def test_records_of_another_length_are_refused(evaluate):
 def test_a_longer_input_than_the_network_reads_is_refused(evaluate):
     with pytest.raises(ValueError, match="--max_seq_length=128 is more than"):
         evaluate(max_seq_length=128)
+
+
+def test_the_card_of_exported_weights_states_the_scores_of_their_step(
+    evaluate, folder, tmp_path
+):
+    last_scores = evaluate(
+        do_train=True,
+        eval_input_file=str(folder / "records-*"),
+        export_weights=str(tmp_path / "weights"),
+        # Step 1 is the best, because the steps after it diverge.
+        learning_rate=1.0,
+        num_warmup_steps=3,
+        num_train_steps=3,
+        eval_steps=1,
+        train_batch_size=4,
+    )
+    history = read_history(tmp_path / "run" / HISTORY_FILE)
+    loss_of_step = {
+        line["step"]: line["metrics"]["loss"]
+        for line in history
+        if line["kind"] == "eval"
+    }
+    assert last_scores["loss"] == pytest.approx(loss_of_step[3])
+    card = (tmp_path / "weights" / "README.md").read_text()
+    assert f"| loss | {loss_of_step[1]:.4g} |" in card
+    assert f"| loss | {loss_of_step[3]:.4g} |" not in card

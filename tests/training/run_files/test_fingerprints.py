@@ -41,7 +41,6 @@ def describe_run(options, resumes=None):
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(starting_point, preset=preset)
     settings = fingerprints.fingerprint_starting_point(starting_point)
-    resume_checks.check_resumed_settings(config, preset, settings)
     return resume_checks.create_training_settings(config, preset, settings)
 
 

@@ -1,10 +1,9 @@
-"""What a run adds to its history and for TensorBoard, and its hours."""
+"""What a run adds to its history, and its hours."""
 
 import types
 
 import pytest
 
-from tests.support import tensorboard_events
 from tests.support.two_weight_model import create_loop_config
 from training.run_files import history, history_lines
 
@@ -80,13 +79,3 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     with again.training(3):
         steps = [line["step"] for line in history_lines.read_history(path)]
     assert steps == [1, 2, 3, 3]
-
-
-def test_metrics_are_written_with_a_prefix(tmp_path):
-    writer = history.EventWriter(tmp_path / "state")
-    writer.write("eval/", 3, {"loss": 0.5, "f1": None})
-    writer.write("eval/", 6, {"loss": 0.25, "f1": 0.75})
-    assert tensorboard_events.read_scalars(tmp_path) == {
-        "eval/loss": {3: 0.5, 6: 0.25},
-        "eval/f1": {6: 0.75},
-    }

@@ -51,7 +51,8 @@ def test_stored_weights_name_their_labels(create_trainer, tmp_path):
 def test_the_card_of_stored_weights_states_the_scores(create_trainer, tmp_path):
     folder = tmp_path / "weights"
     trainer = create_trainer(export_weights=str(folder))
-    trainer.run_folder.results.write_dev_scores({"accuracy": 0.25})
+    scores = {"accuracy": 0.25, "global_step": 0}
+    trainer.run_folder.write_evaluation(0, scores)
     run_ending.store_weights(trainer)
     assert "0.25" in (folder / "README.md").read_text()
 
