@@ -123,16 +123,3 @@ def test_the_columns_of_a_row_tell_its_labels(cells, expected):
 def test_a_cell_of_a_label_is_0_or_1():
     with pytest.raises(ValueError, match="each of these columns"):
         parse_cells(["0", "2"], COLUMNS, "multilabel")
-
-
-@pytest.mark.parametrize(
-    ("cells", "labels"),
-    [(["0", "1"], ["y"]), (["1", "true"], ["x", "y"]), (["0", "false"], [])],
-)
-def test_each_label_may_have_a_column_of_0_and_1(cells, labels):
-    assert parse_cells(cells, ["x", "y"], "multilabel") == labels
-
-
-def test_another_number_in_a_column_of_a_label_is_an_error():
-    with pytest.raises(ValueError, match=r"must contain 0 or 1\. .*'-1'"):
-        parse_cells(["-1", "0"], ["x", "y"], "multilabel")
