@@ -85,7 +85,7 @@ def test_debug_shows_where_an_error_of_the_user_was_raised(tmp_path):
     assert "Traceback" in done.stderr
 
 
-def test_a_bug_shows_where_it_is(tmp_path):
+def test_a_bug_prints_its_traceback(tmp_path):
     done = run_to(tmp_path, "raise TypeError('a bug')")
     assert done.status == 1
     assert "Traceback" in done.stderr

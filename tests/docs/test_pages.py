@@ -290,7 +290,7 @@ def test_the_messages_that_pages_explain_exist():
             assert part.strip(" ,") in strings, message
 
 
-def test_googles_files_have_a_place_here():
+def test_the_page_names_existing_places_for_googles_files():
     page = (ROOT / "docs/migrating.md").read_text(encoding="utf-8")
     table = page.split("| Google's file | here |")[1].split("\n\n")[0]
     places = dict(re.findall(r"^\| `(\w+\.py)`.*? \| (.*) \|$", table, re.M))

@@ -90,7 +90,7 @@ THEIRS = [
 ]
 
 
-def test_the_next_one_removes_only_what_a_killed_process_left(tmp_path):
+def test_a_write_removes_only_partial_files_of_killed_processes(tmp_path):
     path = tmp_path / "out"
     for name in THEIRS:
         (tmp_path / name).touch()

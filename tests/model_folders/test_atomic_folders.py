@@ -118,7 +118,7 @@ def test_a_link_stays_when_its_folder_is_replaced(tmp_path):
     assert read_part(tmp_path / "empty") == "second"
 
 
-def test_the_list_may_lie_beside_a_saved_models_assets(tmp_path):
+def test_model_json_in_assets_extra_allows_replacing_a_saved_model(tmp_path):
     path = tmp_path / "export"
     for text in ("first", "second"):
         with atomic_folders.atomic_folder(path) as folder:

@@ -143,7 +143,7 @@ def test_labels_that_a_config_json_cannot_have_are_refused(tmp_path, id2label):
         ),
     ],
 )
-def test_an_order_is_found_in_any_spelling(saved, labels, order):
+def test_find_order_ignores_the_spelling_of_labels(saved, labels, order):
     assert find_order(saved, [labels]) == order
 
 

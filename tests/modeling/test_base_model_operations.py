@@ -1,7 +1,8 @@
 """What models can do as any model of Keras, and that docs/api.md says so.
 
 Each operation has a test, which runs for each kind of model on the backend of
-Keras. TESTS_OF_OPERATIONS names the row of docs/api.md that a test proves.
+Keras. `make test` runs it for one kind and one format, because it compiles each
+model anew. TESTS_OF_OPERATIONS names the row of docs/api.md that a test proves.
 """
 
 import functools
@@ -40,18 +41,38 @@ EXPORTED_FORMATS = {
     "jax": ("tf_saved_model",),
     "torch": ("torch",),
 }
+UNSUPPORTED_FORMATS = [
+    format
+    for format in FORMATS
+    if format not in EXPORTED_FORMATS[keras.backend.backend()]
+]
 SUFFIXES = {"litert": ".tflite", "torch": ".pt2"}
 INT4_ERROR = "take quantize('int8')"
 
 
+def mark_slow_except(fast, values):
+    """Returns the values of a parameter, which are slow, except for one."""
+    return [
+        value if value == fast else pytest.param(value, marks=pytest.mark.slow)
+        for value in values
+    ]
+
+
 def for_each(kinds):
     """Marks a test of an operation, which runs for each of these kinds."""
+    params = mark_slow_except("classifier", kinds)
 
     def mark(test):
-        marked = pytest.mark.parametrize("kind", kinds)(test)
-        return pytest.mark.backends(pytest.mark.slow(marked))
+        marked = pytest.mark.parametrize("kind", params)(test)
+        return pytest.mark.backends(marked)
 
     return mark
+
+
+def for_each_format(formats):
+    """Marks a test of exports, which runs for each of these formats."""
+    params = mark_slow_except(formats[0], formats)
+    return pytest.mark.parametrize("format", params)
 
 
 def keras_loss(y_true, y_pred):
@@ -321,7 +342,7 @@ CALL_EXPORT = {
 
 
 @for_each(KINDS)
-@pytest.mark.parametrize("format", EXPORTED_FORMATS[keras.backend.backend()])
+@for_each_format(EXPORTED_FORMATS[keras.backend.backend()])
 def test_an_export_computes_what_the_model_does_at_other_sizes(
     kind, format, tmp_path
 ):
@@ -344,14 +365,7 @@ def format_error(backend):
 
 
 @for_each(KINDS)
-@pytest.mark.parametrize(
-    "format",
-    [
-        format
-        for format in FORMATS
-        if format not in EXPORTED_FORMATS[keras.backend.backend()]
-    ],
-)
+@for_each_format(UNSUPPORTED_FORMATS)
 def test_an_error_names_the_formats_that_the_backend_exports(
     kind, format, tmp_path
 ):

@@ -51,7 +51,9 @@ def test_a_format_that_is_named_twice_is_written_once():
         ),
     ],
 )
-def test_flags_of_an_export_that_contradict_each_other(values, message):
+def test_flags_of_an_export_that_contradict_each_other_are_refused(
+    values, message
+):
     with pytest.raises(ValueError, match=message):
         ExportFormatOptions(**values).check()
 

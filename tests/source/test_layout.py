@@ -199,25 +199,3 @@ def test_each_module_has_tests():
         sorted(wrong),
         "Import the module in a test, best in test_MODULE.py of its folder:",
     )
-
-
-def test_a_test_file_is_imported_by_no_other_file():
-    """So it can change freely."""
-    wrong = [
-        f"{path}: {name}"
-        for path in sources("tests")
-        for name in imported(path)
-        if re.match(r"tests\.(.*\.)?(test_|conftest)", name)
-    ]
-    check_none(wrong, "Move what tests share to tests/support/:")
-
-
-def test_a_file_beside_tests_contains_tests_or_fixtures():
-    elsewhere = {"support", "testdata", "recordings"}
-    wrong = [
-        path
-        for path in sources("tests")
-        if path.relative_to(ROOT / "tests").parts[0] not in elsewhere
-        and not re.match(r"test_|conftest\.py$", path.name)
-    ]
-    check_none(wrong, "Move what tests share to tests/support/:")

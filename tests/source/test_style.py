@@ -8,7 +8,6 @@ import re
 
 from tests.support.paths import ROOT
 from tests.support.source_files import (
-    ALL_FOLDERS,
     PACKAGES,
     check_none,
     parse_source,
@@ -40,32 +39,6 @@ def test_each_test_file_and_each_fixture_says_what_it_is():
                 if not ast.get_docstring(node)
             ]
     check_none(silent, "Say in a docstring what this is:")
-
-
-def private_definitions(tree):
-    """Yields the private classes and functions of a module or class."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.ClassDef):
-            yield from private_definitions(node)
-        is_definition = isinstance(node, (ast.ClassDef, *FUNCTIONS))
-        if is_definition and re.match("_(?!_)", node.name):
-            yield node
-
-
-def is_short_function(node):
-    """Returns whether a definition is a function of at most 15 lines."""
-    num_lines = node.end_lineno - node.body[0].lineno + 1
-    return isinstance(node, FUNCTIONS) and num_lines <= 15
-
-
-def test_private_classes_and_long_private_functions_say_what_they_do():
-    silent = [
-        source.place(node)
-        for source in parsed_sources(*ALL_FOLDERS)
-        for node in private_definitions(source.tree)
-        if not is_short_function(node) and not ast.get_docstring(node)
-    ]
-    check_none(silent, "Say in a docstring what this does:")
 
 
 # Keras documents this method: it returns the arguments of the constructor.
@@ -105,25 +78,6 @@ def test_public_methods_say_what_they_do():
         and not ast.get_docstring(node)
     ]
     check_none(silent, "Say in a docstring what this does:")
-
-
-def body_length(node):
-    """Returns the number of lines of a function's body, but its docstring."""
-    first = node.body[0]
-    has_docstring = ast.get_docstring(node) is not None
-    start = first.end_lineno + 1 if has_docstring else first.lineno
-    return node.end_lineno - start + 1
-
-
-def test_functions_have_at_most_60_lines():
-    """Nested functions count as a part of their function, too."""
-    too_long = [
-        source.place(node)
-        for source in parsed_sources(*PACKAGES, "tools")
-        for node in ast.walk(source.tree)
-        if isinstance(node, FUNCTIONS) and body_length(node) > 60
-    ]
-    check_none(too_long, "Split these functions, of more than 60 lines:")
 
 
 WAITS = re.compile(

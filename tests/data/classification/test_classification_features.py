@@ -92,7 +92,7 @@ def test_features_equal_those_of_googles_code(folder, case, name):
         ("", "b", [2, 3, 5, 3, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0, 0, 0]),
     ],
 )
-def test_ids_and_segments_of_a_text_and_of_a_pair(
+def test_a_text_and_a_pair_become_ids_and_segments(
     tokenizer, text_a, text_b, ids, segments
 ):
     example = InputExample("g", text_a, text_b, "0")

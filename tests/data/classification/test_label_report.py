@@ -113,7 +113,7 @@ def test_the_baseline_of_several_labels_is_the_most_frequent_set(
     assert "Always a, b: 0.67." in page.text
 
 
-def test_numbers_are_beside_their_mean(tmp_path, tokenizer):
+def test_the_report_of_a_regression_compares_with_the_mean(tmp_path, tokenizer):
     args = "regression", None, ["1", "2", "6"], [[1.0], [3.0], [4.0]]
     page = write_report(tmp_path, tokenizer, *args)
     assert "Mean error: 1. Always 3, the mean: 2." in page.text

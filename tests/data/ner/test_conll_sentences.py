@@ -50,3 +50,8 @@ def test_a_sentence_in_a_cell_may_contain_line_breaks(tmp_path):
     examples = read_conll_file(tmp_path, text)
     assert words_of(examples) == [["Anna", "left"], ["in", "Oslo"]]
     assert tags_of(examples) == [["B-PER", "O"], ["O", "B-LOC"]]
+
+
+def test_a_line_with_fewer_columns_than_the_others_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"dev\.txt, line 2: .* 1 columns"):
+        read_conll_file(tmp_path, "a O\nb\n", "dev.txt", "dev", ["O", "B-LOC"])

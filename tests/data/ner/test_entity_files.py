@@ -118,6 +118,10 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
     assert [verdict for verdict, _ in page.right] == ["right"]
 
 
+# What a report says of a baseline.
+BASELINE = "Always no entity"
+
+
 def test_no_entity_is_the_baseline(tmp_path):
     examples = [
         NerExample("1", ["ok"], ["O"], 0),
@@ -127,10 +131,10 @@ def test_no_entity_is_the_baseline(tmp_path):
     write_entity_report(path, HEADING, examples, [["O"], ["O"]])
     text = read_page(path).text
     assert "Right: 1 of 2" in text
-    assert "Always no entity: 0.50." in text
+    assert f"{BASELINE}: 0.50." in text
 
 
 def test_a_report_of_no_sentence_has_no_baseline(tmp_path):
     path = tmp_path / "report.html"
     write_entity_report(path, HEADING, [], [])
-    assert "Always" not in read_page(path).text
+    assert BASELINE not in read_page(path).text

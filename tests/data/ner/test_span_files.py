@@ -96,7 +96,7 @@ PARTLY_ANNOTATED = [
 ]
 
 
-def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
+def test_texts_that_nobody_annotated_are_skipped(tmp_path, caplog):
     (example,) = read_records(tmp_path, *PARTLY_ANNOTATED)
     assert example.tags == TAGS
     (skipped,) = caplog.messages
@@ -104,7 +104,9 @@ def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
     assert skipped.endswith("They are skipped")
 
 
-def test_what_nobody_annotated_in_a_test_set_has_no_entities(tmp_path, caplog):
+def test_texts_of_a_test_set_that_nobody_annotated_have_no_entities(
+    tmp_path, caplog
+):
     records = [*PARTLY_ANNOTATED, {"text": TEXT}]
     rows = read_records(tmp_path, *records, needs_spans=False)
     assert "4 of 5 texts were not annotated" in caplog.messages[-1]
@@ -112,7 +114,7 @@ def test_what_nobody_annotated_in_a_test_set_has_no_entities(tmp_path, caplog):
     assert [set(row.tags) == {"O"} for row in rows] == [False, *[True] * 4]
 
 
-def test_of_two_annotations_the_right_one_must_be_marked(tmp_path):
+def test_a_text_with_two_annotations_needs_a_ground_truth(tmp_path):
     annotations = [*FORMATS["Label Studio"]["annotations"], {"result": []}]
     with pytest.raises(ValueError, match="2 annotations"):
         read_records(tmp_path, label_studio(annotations))

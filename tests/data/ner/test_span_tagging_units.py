@@ -126,7 +126,7 @@ def test_a_few_wrong_spans_are_widened(tmp_path, caplog):
     assert "widened 2 of 5 spans" in caplog.text
 
 
-def test_text_of_a_span_confirms_its_place(tmp_path):
+def test_spans_of_odd_places_are_read_if_they_repeat_their_text(tmp_path):
     entities = [{"start": 1, "end": 3, "label": "X", "text": "nn"}]
     row = json.dumps({"text": "Anna l\u00e4uft", "entities": entities})
     path = tmp_path / "train.jsonl"

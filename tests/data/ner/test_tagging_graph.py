@@ -11,7 +11,7 @@ from data.ner import legal_tags, ner_examples, tagging_graph
 from data.probabilities import to_log_probabilities
 
 
-def test_running_text_is_cut_as_in_the_graph():
+def test_split_words_cuts_a_text_where_the_graph_does():
     rng = random.Random(3)
     chars = "aB1'\"().,-$+<\xab\xa1\u3002\u2013\u2014\u2026\u2015\u6e2f\xe9"
     chars += " \t\n\xa0\u2028\u3000\x0b\x1c\x85\u200b"

@@ -60,11 +60,12 @@ def test_the_last_line_of_a_traceback_becomes_the_error(error, kind, message):
     error_class, text = explain_error(RuntimeError(FLINK.format(error=error)))
     assert error_class is kind
     assert text.startswith(message)
+    # Words of FLINK.
     assert "while running" not in text
     assert "org.apache" not in text
 
 
-def test_the_cause_of_a_chain():
+def test_the_most_telling_error_of_a_chain_is_shown():
     # What the function raised says more than its cause.
     actual = explain_error(ValueError("a.txt is bad"), OSError("cause"))
     assert actual == (ValueError, "a.txt is bad")
@@ -81,7 +82,7 @@ def test_the_cause_of_a_chain():
 
 
 @pytest.mark.parametrize("kind", [ValueError, OSError, KeyError])
-def test_errors_keep_their_kind(kind):
+def test_beam_raises_the_error_of_a_task_as_value_error_or_os_error(kind):
     pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
 
     def fail(number):

@@ -39,7 +39,7 @@ def test_an_array_goes_to_standard_output(tmp_path, mode):
     np.testing.assert_equal(array, np.array([1.5, np.nan, 2], np.float32))
 
 
-def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
+def test_write_output_calls_back_before_the_file_gets_its_name(tmp_path):
     """predict.py ignores signals while the file gets its name."""
     path = tmp_path / "out.jsonl"
     existed = []

@@ -15,7 +15,7 @@ def test_shuffle_keeps_the_items():
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 64, 1000])
-def test_shuffle_draws_as_pythons_own(count):
+def test_shuffle_orders_items_as_random_shuffle_does(count):
     ours, pythons = [*range(count)], [*range(count)]
     shuffle(ours, random.Random(7))
     random.Random(7).shuffle(pythons)

@@ -28,8 +28,9 @@ def test_a_rare_label_one_letter_from_a_frequent_one_is_misspelled(rare):
         {"sports": 20, "sport": 3},
         {"part1": 20, "part2": 1},
         {"ham": 20, "am": 1},
+        {"sports": 20, "Sports": 1},
     ],
-    ids=["not rare", "a digit", "short"],
+    ids=["not rare", "a digit", "short", "the case"],
 )
 def test_other_labels_are_not_misspelled(counts):
     assert describe_misspelled_labels(counts) == []

@@ -35,7 +35,7 @@ def test_sets_without_a_common_text_cause_no_warning(caplog):
     assert not caplog.records
 
 
-def test_a_set_that_is_read_again_replaces_itself(caplog):
+def test_a_set_that_is_read_again_replaces_its_texts(caplog):
     texts = RepeatedTexts()
     texts.add("dev", "dev.csv", ["a"])
     texts.add("dev", "dev.csv", ["b"])

@@ -32,7 +32,9 @@ def test_is_base_set_refuses_a_name_with_a_suffix():
 
 
 @pytest.mark.parametrize("name", ["train.CSV", "Dev.csv.bz2", "test.csv.ZST"])
-def test_sets_are_found_in_any_case_and_packing(tmp_path, name):
+def test_find_set_file_ignores_case_and_accepts_compressed_files(
+    tmp_path, name
+):
     (tmp_path / name).touch()
     stem = name.partition(".")[0].lower()
     path = set_names.find_set_file(tmp_path, stem, [f"{stem}.csv"])

@@ -296,7 +296,7 @@ def test_the_graph_finds_answers_where_python_does(odd_run):
 
 
 @pytest.mark.slow
-def test_the_threshold_leaves_both_answers_and_no_answers(
+def test_the_tested_run_predicts_both_answers_and_no_answers(
     cased_run_with_no_answers,
 ):
     texts = chosen_texts(cased_run_with_no_answers)

@@ -104,7 +104,9 @@ def test_in_v2_a_question_without_prediction_is_an_error(data_file):
         score(data_file, {"q1": "y"}, is_v2=True)
 
 
-def test_questions_without_gold_answers(tmp_path, caplog):
+def test_questions_without_gold_answers_are_counted_and_not_scored(
+    tmp_path, caplog
+):
     answered = {"answers": [{"text": "x"}], "is_impossible": False}
     unanswerable = {"answers": [], "is_impossible": True}
     unknown = {"answers": [], "is_impossible": False}

@@ -20,7 +20,7 @@ from data.squad.squad_questions import read_squad_file
         ('{"data": [5]}', r"data\[0\] has no 'paragraphs'"),
     ],
 )
-def test_what_is_not_squad_json_is_named(tmp_path, content, culprit):
+def test_a_file_that_is_not_squad_json_is_named(tmp_path, content, culprit):
     path = tmp_path / "squad.json"
     path.write_text(content)
     with pytest.raises(ValueError, match=f"squad.json.*{culprit}"):

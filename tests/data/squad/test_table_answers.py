@@ -41,7 +41,7 @@ NOTATIONS = [
 
 @pytest.mark.parametrize("columns", NOTATIONS)
 @pytest.mark.parametrize("is_v2", [False, True])
-def test_answers_in_every_notation(tmp_path, columns, is_v2):
+def test_answers_are_read_in_every_notation(tmp_path, columns, is_v2):
     row = {"question": QUESTION, "context": CONTEXT, **columns}
     path = write_questions(tmp_path / "squad.csv", row)
     assert read_answers(path, version_2_with_negative=is_v2) == [("nine", 15)]

@@ -133,7 +133,7 @@ def test_commas_in_a_file_named_tsv_are_refused():
     ],
     ids=["delimiter", "quoting", "both"],
 )
-def test_what_the_user_chose_is_kept(chosen, dialect):
+def test_flags_of_the_user_decide_the_dialect(chosen, dialect):
     assert read_dialect('id,"text"\n1,"a"\n', **chosen).dialect == dialect
 
 
@@ -184,7 +184,7 @@ def test_the_error_quotes_a_wrongly_decoded_word(tmp_path):
         read_numbered_rows(tmp_path, "words.csv", data)
 
 
-def test_an_error_can_be_printed(tmp_path):
+def test_the_error_about_a_quote_can_be_encoded(tmp_path):
     data = '"text" "label"\n"1" "A boat" "sea"\n"2" "A car"\n'
     with pytest.raises(ValueError, match="Close the quote") as raised:
         read_numbered_rows(tmp_path, "blanks.csv", data, has_header=True)

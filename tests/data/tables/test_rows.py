@@ -80,7 +80,7 @@ def test_a_backslash_before_a_line_break_is_an_error():
     assert "ends in a backslash" in str(error)
 
 
-def test_the_first_column_of_a_name_keeps_it():
+def test_unique_keys_numbers_all_but_the_first_column_of_a_name():
     assert unique_keys(["Tag", "text", "Tag"]) == ["Tag", "text", "Tag.1"]
 
 

@@ -19,12 +19,16 @@ OTHER_WIDTHS = {
 
 
 @pytest.mark.parametrize("name", OTHER_WIDTHS)
-def test_another_width_is_an_error_without_a_header(tmp_path, name):
+def test_a_row_of_another_width_is_an_error_in_a_table_without_a_header(
+    tmp_path, name
+):
     with pytest.raises(ValueError, match=r"line \d+: the line has \d columns"):
         read_table_rows(tmp_path, name, OTHER_WIDTHS[name], has_header=False)
 
 
-def test_another_width_is_an_error_if_flags_describe_the_table(tmp_path):
+def test_a_row_of_another_width_is_an_error_if_flags_describe_the_table(
+    tmp_path,
+):
     data = "1,good day\n2,fine\n3,well\n4,bad, very bad\n"
     layout = {"delimiter": ",", "quoting": True, "has_header": False}
     with pytest.raises(ValueError, match=r"line 4: the line has 3 columns"):
@@ -140,7 +144,9 @@ def test_columns_by_number_need_no_equal_rows(tmp_path):
         ("a.jsonl", '{"text": "a"}\n{"text": "caf\u00e9"}\n{"text": "c"}\n'),
     ],
 )
-def test_latin_1_is_one_error_that_names_its_line(tmp_path, name, data):
+def test_a_row_in_latin_1_is_an_error_and_later_rows_are_read(
+    tmp_path, name, data
+):
     path = write_table(tmp_path / name, data.encode("latin-1"))
     *_, (number, error), last = read_rows(path)
     assert number == 2
@@ -148,7 +154,7 @@ def test_latin_1_is_one_error_that_names_its_line(tmp_path, name, data):
     assert last == (3, {"text": "c"})
 
 
-def test_flags_count_where_rows_are_malformed(tmp_path):
+def test_a_table_with_a_malformed_row_is_read_by_its_flags(tmp_path):
     path = write_table(tmp_path / "a.tsv", 'text\tlabel\n"a\tx\nb\n"c"\ty\n')
     rows = [row for _, row in read_rows(path, TableLayout(quoting=False))]
     assert rows[0] == {"text": '"a', "label": "x"}

@@ -27,7 +27,7 @@ def test_each_flag_is_a_field_of_the_layout():
 
 
 @pytest.mark.parametrize("flag", [True, False])
-def test_the_flag_of_the_header_comes_before_the_commands_own(flag):
+def test_the_flag_of_the_header_overrides_the_command(flag):
     layout = LayoutOptions(has_header=flag).layout(has_header=None)
     assert layout.has_header is flag
 

@@ -21,7 +21,7 @@ def test_each_read_of_a_table_has_all_rows(tmp_path):
     assert [*table.read()] == rows
 
 
-def test_a_closed_table_holds_no_row_of_a_look(tmp_path):
+def test_close_drops_the_rows_that_a_table_has_read(tmp_path):
     path = write_table(tmp_path / "a.csv", "text,label\na,x\n")
     table = Table(path)
     table.read_column_names()
@@ -57,7 +57,7 @@ def test_json_does_not_name_columns_in_a_line(tmp_path):
     assert row.spreadsheet_number == 1
 
 
-def test_a_malformed_first_row_is_the_same_error_at_each_look(tmp_path):
+def test_each_read_of_a_malformed_first_row_raises_the_same_error(tmp_path):
     table = Table(write_table(tmp_path / "a.csv", "id,text\n1\n2,b\n"))
     for _ in range(2):
         with pytest.raises(ValueError, match=r"a\.csv, line 2: "):

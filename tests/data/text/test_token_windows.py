@@ -105,6 +105,6 @@ def test_inputs_become_the_rows_of_arrays():
     assert {str(array.dtype) for array in arrays.values()} == {"int32"}
 
 
-def test_no_input_has_the_shape_of_none():
+def test_stack_inputs_of_no_input_returns_empty_arrays():
     arrays = stack_inputs([], 0)
     assert {array.shape for array in arrays.values()} == {(0, 0)}

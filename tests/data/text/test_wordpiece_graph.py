@@ -77,7 +77,7 @@ def test_more_words_than_a_step_begins_are_all_split():
     assert ends == ends_of_texts.ravel().tolist()
 
 
-def test_a_text_is_read_on_after_a_wordpiece_that_ended_before():
+def test_the_rest_of_a_word_begins_after_its_shorter_wordpiece():
     """After "unab", the "b" continues "una", because "##able" does not fit."""
     vocab = ["[UNK]", "un", "##a", "##able", "##b"]
     ids, ends = split_text("unable unab x", vocab)

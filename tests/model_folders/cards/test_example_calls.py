@@ -32,7 +32,7 @@ CALLS = {
 @pytest.mark.parametrize(
     ("settings", "python", "arguments"), CALLS.values(), ids=CALLS
 )
-def test_find_example_by_what_the_model_reads(settings, python, arguments):
+def test_choose_example_fits_what_the_model_reads(settings, python, arguments):
     example = example_calls.choose_example(settings)
     assert example.format_python() == python
     assert example.format_arguments() == arguments

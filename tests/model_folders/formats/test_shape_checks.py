@@ -96,7 +96,7 @@ def test_an_empty_file_contains_no_other_entries():
     assert describe_entries(iter("")) == "The file contains no other entries"
 
 
-def test_heads_divide_the_width():
+def test_the_number_of_heads_must_divide_the_hidden_size():
     config = BertConfig(20, hidden_size=8, num_attention_heads=3)
     message = "hidden_size=8, which must be a multiple of num_attention_heads=3"
     with pytest.raises(ValueError, match=message):

@@ -187,7 +187,7 @@ def test_read_preset_finds_the_head_of_an_architecture(
     assert read_files(tmp_path, {"config.json": config}).model_class == head
 
 
-def test_read_preset_of_a_folder_that_states_nothing(tmp_path):
+def test_read_preset_of_an_empty_folder_states_nothing(tmp_path):
     preset = folder_reading.read_preset(tmp_path, "--init_checkpoint")
     assert preset == Preset(
         path=str(tmp_path), weights_path=str(tmp_path), flag="--init_checkpoint"

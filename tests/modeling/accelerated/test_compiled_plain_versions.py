@@ -101,7 +101,7 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     assert np.count_nonzero(losses) == 4
 
 
-def test_these_are_all_compiled_versions():
+def test_every_compiled_version_is_compared():
     """If you add a version, compare it above, and add it here."""
     assert list_versions(compiled) == {
         "activation",

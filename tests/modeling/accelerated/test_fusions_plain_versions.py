@@ -122,7 +122,7 @@ def test_a_fused_sum_and_layer_norm_are_the_plain_ones(
     )
 
 
-def test_these_are_all_fused_versions():
+def test_every_fused_version_is_compared():
     """If you add a version, compare it above, and add it here."""
     assert list_versions(fusions) == {
         "activation",

@@ -149,7 +149,7 @@ def test_a_weight_that_its_file_lacks_is_named(tmp_path):
         modeling.find_checkpoint(folder)
 
 
-def test_other_weights_of_a_folder_come_first(tmp_path):
+def test_safetensors_are_preferred_to_tf_model_h5(tmp_path):
     folder = copy_model(CLASSIFIER, tmp_path)
     file = folder / "tf_model.h5"
     assert modeling.find_checkpoint(folder) == str(file)

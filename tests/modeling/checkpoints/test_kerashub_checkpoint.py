@@ -254,7 +254,7 @@ def test_a_preset_without_model_json_tells_several_labels_from_one(tmp_path):
         ),
     ],
 )
-def test_what_kerashub_cannot_compute_is_refused(
+def test_a_network_that_kerashub_cannot_compute_is_refused(
     tmp_path, keras_class, arguments, changes, says
 ):
     config = tiny_config(vocab_size=1600, **changes)

@@ -62,7 +62,7 @@ def test_a_network_with_many_outputs_gets_smaller_batches():
     assert engine.shapes == [(2, 8), (2, 8)]
 
 
-def test_a_network_that_needs_single_rows_gets_them():
+def test_the_engine_runs_one_row_at_a_time_if_the_network_needs_it():
     engine = NumpyEngine(needs_single_rows=True)
     run_all(engine, {0: [NetworkInput([4], 1)] * 2})
     assert engine.shapes == [(1, 8), (1, 8)]

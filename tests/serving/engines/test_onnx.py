@@ -46,14 +46,14 @@ def test_the_outputs_have_the_names_and_values_of_the_network(load_engine):
     )
 
 
-def test_logits_beside_other_outputs_are_not_computed(load_engine):
+def test_the_engine_computes_no_logits_beside_other_outputs(load_engine):
     model = create_model(modeling.BertClassifier, 3)
     graph = onnx_writer.create_graph(model)
     assert graph.graph.output[0].name == "logits"
     assert [*load_engine(graph).run(BATCH)] == ["probabilities"]
 
 
-def test_logits_that_are_all_are_computed(load_engine):
+def test_the_engine_computes_logits_if_there_is_no_other_output(load_engine):
     model = create_model(modeling.BertClassifier, 3)
     graph = onnx_writer.create_graph(model, "logits")
     assert [*load_engine(graph).run(BATCH)] == ["logits"]

@@ -32,7 +32,7 @@ def test_labels_that_do_not_name_all_outputs_are_refused(tmp_path):
         export(tmp_path / "export", model, {"labels": LABELS}, create_options())
 
 
-def test_nothing_is_left_of_an_export_that_is_refused(tmp_path):
+def test_a_refused_export_leaves_no_file(tmp_path):
     model = create_model(MyClassifier, 3)
     with pytest.raises(ValueError, match="MyClassifier"):
         export(tmp_path / "export", model, {"labels": LABELS}, create_options())

@@ -37,7 +37,7 @@ def test_each_call_of_a_batch_gets_its_own_replies():
     ]
 
 
-def test_a_turn_that_is_over_time_ends_after_one_step():
+def test_a_batch_without_time_left_runs_one_step_at_a_turn():
     engine = EchoEngine()
     batch = CallBatch([create_call("a", "b")])
     text_engine = EchoModel(engine).text_engine

@@ -142,37 +142,86 @@ def test_64_clients_get_the_replies_of_one(server_of_all_kinds):
             assert_same(reply, alone[number][1], 1e-4)
 
 
-# (method, path, body, status, part of the reply)
-TABLE = [
-    ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
-    ("POST", "/api/models/ner/embed", TEXT, 404, "choose from tag"),
-    ("POST", "/v1/models/ner:classify", {"instances": []}, 404, "paths are"),
-    ("POST", TAG, "[" * 50_000, 400, "JSON"),
-    ("POST", TAG, '{"text": "\\ud800"}', 400, "surrogate"),
-    ("POST", CLASSIFY, {"txt": 3}, 400, "'text' is missing"),
-    ("POST", TAG, [TEXT, {"text": None}], 400, "text 2: 'text'"),
-    ("POST", TAG, {"text": ["a"] * 129}, 413, "--max_texts"),
-    (
+# {what is asked: (method, path, body, status, part of the reply)}
+REPLIES = {
+    "unknown model": ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
+    "unknown task": (
+        "POST",
+        "/api/models/ner/embed",
+        TEXT,
+        404,
+        "choose from tag",
+    ),
+    "unknown signature": (
+        "POST",
+        "/v1/models/ner:classify",
+        {"instances": []},
+        404,
+        "paths are",
+    ),
+    "unknown page": ("GET", "/docs", None, 404, ""),
+    "file outside of the page": ("GET", "/%2e%2e/server.py", None, 404, ""),
+    "wrong method": ("GET", TAG, None, 405, "use POST"),
+    "not JSON": ("POST", TAG, "[" * 50_000, 400, "JSON"),
+    "half of a surrogate pair": (
+        "POST",
+        TAG,
+        '{"text": "\\ud800"}',
+        400,
+        "surrogate",
+    ),
+    "missing field": ("POST", CLASSIFY, {"txt": 3}, 400, "'text' is missing"),
+    "null in a list": (
+        "POST",
+        TAG,
+        [TEXT, {"text": None}],
+        400,
+        "text 2: 'text'",
+    ),
+    "lists of two lengths": (
         "POST",
         "/api/models/squad/answer",
         {"question": ["a"], "context": ["b", "c"]},
         400,
         "context, question",
     ),
-    ("POST", "/v1/models/ner:predict", {"instances": "a"}, 400, "instances"),
-    ("POST", TAG, {"text": []}, 200, "[]"),
-    ("POST", "/v1/models/ner:predict", {"instances": []}, 200, "predictions"),
-    # What a task does not read is not checked.
-    ("POST", TAG, '{"text": "a", "b": "\\ud800"}', 200, '"words": ["a"]'),
-    ("GET", "/openapi.json", None, 200, "passages"),
-    ("GET", TAG, None, 405, "use POST"),
-    ("GET", "/docs", None, 404, ""),
-    ("GET", "/%2e%2e/server.py", None, 404, ""),
-]
+    "instances that are no list": (
+        "POST",
+        "/v1/models/ner:predict",
+        {"instances": "a"},
+        400,
+        "instances",
+    ),
+    "too many texts": ("POST", TAG, {"text": ["a"] * 129}, 413, "--max_texts"),
+    "no texts": ("POST", TAG, {"text": []}, 200, "[]"),
+    "no instances": (
+        "POST",
+        "/v1/models/ner:predict",
+        {"instances": []},
+        200,
+        "predictions",
+    ),
+    "surrogate in a field that no task reads": (
+        "POST",
+        TAG,
+        '{"text": "a", "b": "\\ud800"}',
+        200,
+        '"words": ["a"]',
+    ),
+    "description of the paths": (
+        "GET",
+        "/openapi.json",
+        None,
+        200,
+        "passages",
+    ),
+}
 
 
-@pytest.mark.parametrize(("method", "path", "body", "status", "part"), TABLE)
-def test_each_request_has_its_reply(
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "part"), REPLIES.values(), ids=REPLIES
+)
+def test_the_server_replies_to_a_request_with_its_status(
     server_of_all_kinds, method, path, body, status, part
 ):
     result, reply = server_of_all_kinds.ask(method, path, body)
@@ -208,7 +257,9 @@ HOSTILE = [
 ]
 
 
-def test_hostile_requests_cost_no_other_its_reply(server_of_all_kinds):
+def test_malformed_requests_prevent_no_reply_to_other_clients(
+    server_of_all_kinds,
+):
     num_requests = 52
 
     def ask_after_a_hostile_client(number):
@@ -278,7 +329,7 @@ def test_health_and_page_need_no_token(guarded_server, path):
         ("Basic a-secret-word", 401),
     ],
 )
-def test_the_case_of_a_token_matters_but_not_of_its_scheme(
+def test_the_server_compares_the_case_of_a_token_but_not_of_bearer(
     guarded_server, word, status
 ):
     sent = {"Authorization": word}

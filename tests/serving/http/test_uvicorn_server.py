@@ -174,7 +174,7 @@ def test_a_connection_can_be_ended(end):
     run_with_server(check)
 
 
-def test_a_server_watches_again_and_again():
+def test_the_server_watches_its_connections_repeatedly():
     async def check(server, app, open_client):
         await until(lambda: server.num_watches >= 3)
 
@@ -238,7 +238,7 @@ def interrupts_ignored():
     signal.signal(signal.SIGINT, handler)
 
 
-def test_a_second_ctrl_c_waits_for_nothing(interrupts_ignored):
+def test_a_second_ctrl_c_stops_the_server_at_once(interrupts_ignored):
     async def check(server, app, open_client):
         await open_client()
         await until(lambda: server.connections)

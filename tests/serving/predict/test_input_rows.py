@@ -110,7 +110,9 @@ def test_every_row_of_a_table_is_a_request(tmp_path, name, text):
     ]
 
 
-def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
+def test_a_table_without_a_header_needs_the_flag_to_be_read_completely(
+    tmp_path,
+):
     (tmp_path / "a.csv").write_text("The boat left\nA ship waits\nThe inn\n")
     with pytest.raises(ValueError, match="--nohas_header"):
         read_checked(tmp_path / "a.csv", TAG)

@@ -76,7 +76,7 @@ def test_an_answer_has_its_place_in_bytes_too():
     assert reply["start_byte"] == reply["start"] + 2
 
 
-def test_there_may_be_no_answer():
+def test_a_high_null_logit_gives_no_answer():
     reply = answer("boat", "boat", null_logit=20.0)
     assert reply["answer"] == ""
     assert reply["start_byte"] == reply["end_byte"] == -1

@@ -138,7 +138,7 @@ def record_calls(bert):
 
 
 @pytest.mark.parametrize("engine", ["litert", "saved_model"])
-def test_padding_is_no_candidate(engine, trimmed):
+def test_padding_does_not_change_the_answers(engine, trimmed):
     bert = serving.load(trimmed[True], engine=engine)
     calls = record_calls(bert)
     together = bert.answer(*QUESTIONS.values(), n_best=5)
@@ -164,7 +164,7 @@ def test_padding_is_no_candidate(engine, trimmed):
 
 
 @pytest.mark.parametrize("engine", ["litert", "saved_model"])
-def test_padding_is_not_computed(engine, trimmed):
+def test_answer_computes_no_padding_to_the_maximum_length(engine, trimmed):
     bert = serving.load(trimmed[True], engine=engine)
     calls = record_calls(bert)
     for question, context in zip(*QUESTIONS.values(), strict=True):

@@ -11,7 +11,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from data.classification.classification_processor import ClassificationProcessor
+from data.classification.classification_processor import (
+    ClassificationProcessor,
+    ClassificationSets,
+)
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
     open_table_processor,
@@ -75,15 +78,12 @@ def labels_of(
     return [label for *_, label in read_examples(folder, name, text, **kwargs)]
 
 
-def labels_of_train(
-    folder: Path, text: str, name: str = "train.csv", **kwargs: Any
-) -> list[str] | None:
-    """Writes the train set, logs the labels of the task, and returns them."""
-    (folder / name).write_text(text)
-    sets = create_processor(folder, **kwargs).sets
-    labels = sets.read_labels()
-    sets.log_labels()
-    return labels
+def write_train_set(
+    folder: Path, text: str, **kwargs: Any
+) -> ClassificationSets:
+    """Writes train.csv, and returns the sets of the folder, not yet read."""
+    (folder / "train.csv").write_text(text)
+    return create_processor(folder, **kwargs).sets
 
 
 def read_topics(name: str = "train") -> list[tuple[str, str]]:

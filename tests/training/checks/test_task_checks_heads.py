@@ -110,14 +110,11 @@ def test_labels_of_another_task_are_refused(saved, tmp_path):
 
 def test_labels_that_differ_in_spelling_are_warned_of(tagger, caplog):
     """They would be trained and scored as different classes."""
-    spelling = "differ only in their spelling"
-    check_task(tagger, "BertTokenClassifier", ["O", "B-a", "I-a", "B-b"])
-    assert spelling not in caplog.text
     same = [["Yes", "yes"], ["caf\u00e9", "cafe\u0301"]]
     same.append(["good day", "good\u00a0day", "good day\u200b"])
     check_task(
         tagger, "BertTokenClassifier", ["no", *itertools.chain(*same), "2"]
     )
-    assert spelling in caplog.text
+    assert "differ only in their spelling" in caplog.text
     for group in same:
         assert str(group) in caplog.text

@@ -102,7 +102,9 @@ def test_a_users_checkpoint_in_the_folder_stays(tmp_path, checkpointer):
     assert set(os.listdir(tmp_path)) == {"checkpoint"} | complete_files(5, 7, 8)
 
 
-def test_links_to_a_damaged_step_replace_nothing(tmp_path, checkpointer):
+def test_link_checkpoint_of_a_damaged_step_keeps_the_old_files(
+    tmp_path, checkpointer
+):
     checkpointer.save(1)
     run = shutil.copytree(tmp_path, tmp_path / "run")
     os.truncate(run / "model.ckpt-1.data-00000-of-00001", 3)

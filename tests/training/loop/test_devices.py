@@ -69,7 +69,7 @@ def one_device(flags, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_two_devices_equal_one(flags, one_device, tmp_path):
+def test_two_devices_have_the_losses_of_one(flags, one_device, tmp_path):
     code = f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')"
     script = script_runner.write_script_on_devices(
         tmp_path / "two_devices.py", code
@@ -130,7 +130,9 @@ def wait_for_step(run, output_dir, step):
 
 
 @pytest.mark.slow
-def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
+def test_two_workers_have_the_losses_of_one_and_end_together(
+    flags, one_device, tmp_path
+):
     with workers(flags, tmp_path) as pair:
         stop_after_some_steps(pair[1], tmp_path)
         done = [one.finish() for one in pair]

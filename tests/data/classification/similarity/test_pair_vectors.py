@@ -65,7 +65,7 @@ def test_recall_counts_the_texts_whose_partner_is_found(vectors, recall):
     assert pair_vectors.recall_1(vectors, TEXTS) == recall
 
 
-def test_vectors_that_are_all_the_same_find_nothing(vectors):
+def test_equal_vectors_have_a_recall_of_zero(vectors):
     same = np.ones_like(vectors) / 8**0.5
     assert pair_vectors.recall_1(same, TEXTS) == 0
 

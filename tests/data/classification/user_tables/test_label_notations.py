@@ -36,11 +36,23 @@ def test_a_number_a_list_and_a_letter_are_not_empty(cell):
         (1.0, "1"),
         ("-3.00", "-3"),
         ("1.50", "1.50"),
-        ("Cafe\u0301", "Caf\u00e9"),
     ],
 )
 def test_a_label_has_one_spelling(value, label):
     assert convert_label(value, WHERE) == label
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        ["Café", "Cafe\u0301"],
+        ["boats", "boats\u200b", "\ufeffboats", "bo\u00adats", " boats "],
+        ["old boats", "old\u00a0boats", "old  boats", "old\u3000boats"],
+    ],
+)
+def test_spellings_that_look_the_same_are_one_label(spellings):
+    labels = {convert_label(spelling, WHERE) for spelling in spellings}
+    assert labels == {spellings[0]}
 
 
 @pytest.mark.parametrize("value", ["a\nb", "", None, ["a"], {"label": "a"}])

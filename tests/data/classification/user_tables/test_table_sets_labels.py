@@ -37,7 +37,6 @@ MULTILABEL = {"output_mode": "multilabel"}
             {"label_column": "score", "output_mode": "regression"},
             [1.5, -2.0],
         ),
-        ("test.csv", "id,text\n7,c\n", {"labels": ["a", "b"]}, [None]),
         # A spreadsheet quotes cells that contain a list or a small table.
         (
             "train.tsv",

@@ -16,9 +16,12 @@ def test_rows_of_a_data_file_are_numbered_as_a_spreadsheet_does(tmp_path):
     assert guid_of_text["text 39"] == "row 41"
 
 
-def test_only_some_sets_may_lack_the_labels(tmp_path):
+def test_a_train_set_without_the_column_of_the_labels_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="'label'"):
         read_examples(tmp_path, "train.csv", "text\na\n")
+
+
+def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
     options = {"labels": ["x", "y"]}
     (example,) = read_examples(tmp_path, "test.csv", "text\na\n", **options)
     assert example == ("test-1", "a", None, None)

@@ -43,6 +43,12 @@ def test_labels_of_flags_returns_none_if_no_flag_names_labels():
     assert labels_of_flags(None, "classification", ["label"]) is None
 
 
+@pytest.mark.parametrize("mode", ["classification", "multilabel"])
+def test_a_label_of_a_flag_may_have_another_spelling(mode):
+    labels = ["inns", "\ufeffold\u00a0boats"]
+    assert labels_of_flags(labels, mode, ["label"]) == ["inns", "old boats"]
+
+
 def test_a_flag_that_names_one_label_is_an_error():
     with pytest.raises(ValueError, match="--labels must name 2"):
         labels_of_flags(["x"], "classification", ["label"])
@@ -65,8 +71,9 @@ def test_a_column_of_texts_is_an_error():
         check_label_column("train.csv", "label", texts)
 
 
-def test_a_column_that_begins_with_its_name_is_an_error():
-    rows = examples("label", *"xyxyxyxyxy")
+@pytest.mark.parametrize("name", ["label", ["label"]])
+def test_a_column_that_begins_with_its_name_is_an_error(name):
+    rows = examples(name, *"xyxyxyxyxy")
     with pytest.raises(ValueError, match="line 1 contains the label 'label'"):
         check_label_column("train.csv", "2", rows)
 

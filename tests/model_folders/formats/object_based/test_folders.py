@@ -22,20 +22,20 @@ def encoder(tmp_path):
     return folder
 
 
-def test_is_encoder_by_the_names_of_its_files(encoder):
+def test_is_saved_encoder_accepts_an_encoder(encoder):
     assert object_folders.is_saved_encoder(encoder)
 
 
 @pytest.mark.parametrize(
     "file", ["saved_model.pb", "variables/variables.index"]
 )
-def test_is_encoder_of_a_folder_that_lacks_a_file(encoder, file):
+def test_is_saved_encoder_rejects_a_folder_that_lacks_a_file(encoder, file):
     (encoder / file).unlink()
     assert not object_folders.is_saved_encoder(encoder)
 
 
 @pytest.mark.parametrize("place", ["", "assets.extra"])
-def test_is_encoder_of_an_export_of_this_project(encoder, place):
+def test_is_saved_encoder_rejects_an_export_of_this_project(encoder, place):
     (encoder / place).mkdir(exist_ok=True)
     (encoder / place / "model.json").touch()
     assert not object_folders.is_saved_encoder(encoder)

@@ -33,7 +33,7 @@ BLOCK = "bert/encoder/layer_3"
     ],
 )
 @pytest.mark.parametrize("scope", ["", "bert_pretrainer/any/"])
-def test_google_name_in_any_scope(scope, name, googles):
+def test_object_to_google_ignores_the_scope_of_a_name(scope, name, googles):
     assert object_names.object_to_google(scope + name) == googles
 
 
