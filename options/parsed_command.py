@@ -38,7 +38,7 @@ class ParsedCommand(Generic[ConfigT_co]):
         config: the values of the flags.
         typed_values: {flag that the user set: value as it was typed}.
         arguments: the other arguments: texts, or flags of Apache Beam. Empty
-            for a script that accepts none (see `cli.run`).
+            for a script that accepts none (see `cli.Command`).
         script: name of the script, without its folder.
         decided: names of the flags that other flags or files decided.
     """
