@@ -7,8 +7,7 @@ and hears while it runs is in terminal/. Nothing here loads TensorFlow, so that
 
 Where a command line becomes a `Config`:
 
-    cli.py: `Command`, whose `run` leads from the command line to the exit
-        status
+    cli.py: `Command`, which leads from the command line to the exit status
     common_config.py: `CommonConfig`: the flags of every script
     flag_definition.py: makes a flag of each option with absl
     flag_parsing.py: parses the command line with absl, ends the script if it is

@@ -35,12 +35,15 @@ class Command(Generic[ConfigT]):
     installed, `command` is what the script's name in a shell calls.
 
     Attributes:
-        main: function (ParsedCommand) -> exit status.
-        config_class: class of the script's flags.
-        may_have_beam_flags: whether the command line may contain flags of
-            Apache Beam, with --pipeline=beam.
-        may_have_arguments: whether the command line may contain arguments that
-            are not flags, such as texts.
+        main: function (ParsedCommand) -> exit status. --help shows the
+            docstring of its module.
+        config_class: class of the script's flags. See options/config.py.
+        may_have_beam_flags: True if `config_class` contains `BeamOptions`. With
+            --pipeline=beam, `ParsedCommand.arguments` then contains all flags
+            that the script does not define. Otherwise such flags are errors.
+        may_have_arguments: True if `ParsedCommand.arguments` may contain
+            arguments that are not flags, such as texts. Otherwise such
+            arguments are errors.
     """
 
     main: Main[ConfigT]
@@ -49,65 +52,42 @@ class Command(Generic[ConfigT]):
     may_have_arguments: bool = False
 
     def __call__(self) -> None:
-        """Runs the script with the arguments in `sys.argv`."""
-        run(
+        """Defines the flags of the script, and runs `main` with `sys.argv`.
+
+        An error in the user's input is printed in one line and ends the script
+        with status 1. --debug prints the traceback of the error. Ctrl-C ends
+        the script with status 130. signals.py says how a script also stops at
+        SIGTERM.
+        """
+        is_on_beam = (
+            self.may_have_beam_flags
+            and flag_parsing.is_beam_requested(sys.argv)
+        )
+        required = _define_flags(self.config_class, is_on_beam)
+        logs.install_log_handler()
+        ctrl_c = signals.CtrlC()
+        ctrl_c.watch()
+        parse = functools.partial(
+            flag_parsing.parse_arguments,
+            required=required,
+            is_on_beam=is_on_beam,
+            purpose=sys.modules[self.main.__module__].__doc__ or "",
+        )
+        run_main = functools.partial(
+            _run_main,
             self.main,
             self.config_class,
-            may_have_beam_flags=self.may_have_beam_flags,
-            may_have_arguments=self.may_have_arguments,
+            ctrl_c,
+            may_have_arguments=is_on_beam or self.may_have_arguments,
         )
-
-
-def run(
-    main: Main[ConfigT],
-    config_class: type[ConfigT],
-    may_have_beam_flags: bool = False,
-    may_have_arguments: bool = False,
-) -> None:
-    """Defines the flags of a script, and runs `main` with absl's app.run.
-
-    An error in the user's input is printed in one line and ends the script with
-    status 1. --debug prints the traceback of the error. Ctrl-C ends the script
-    with status 130. signals.py says how a script also stops at SIGTERM.
-
-    Args:
-        main: function (ParsedCommand) -> exit status. --help shows the
-            docstring of its module.
-        config_class: class of the script's flags. See options/config.py.
-        may_have_beam_flags: True if `config_class` contains `BeamOptions`. With
-            --pipeline=beam, `ParsedCommand.arguments` then contains all flags
-            that the script does not define. Otherwise such flags are errors.
-        may_have_arguments: True if `ParsedCommand.arguments` may contain
-            arguments that are not flags. Otherwise such arguments are errors.
-    """
-    is_on_beam = may_have_beam_flags and flag_parsing.is_beam_requested(
-        sys.argv
-    )
-    required = _define_flags(config_class, is_on_beam)
-    logs.install_log_handler()
-    ctrl_c = signals.CtrlC()
-    ctrl_c.watch()
-    parse = functools.partial(
-        flag_parsing.parse_arguments,
-        required=required,
-        is_on_beam=is_on_beam,
-        purpose=sys.modules[main.__module__].__doc__ or "",
-    )
-    run_main = functools.partial(
-        _run_main,
-        main,
-        config_class,
-        ctrl_c,
-        may_have_arguments=is_on_beam or may_have_arguments,
-    )
-    try:
-        # This calls `parse` with the command line, then `run_main` with what
-        # `parse` returns.
-        app.run(run_main, flags_parser=parse)
-    except KeyboardInterrupt as error:
-        _exit_interrupted(error)
-    except BrokenPipeError:
-        _exit_at_broken_pipe()
+        try:
+            # This calls `parse` with the command line, then `run_main` with
+            # what `parse` returns.
+            app.run(run_main, flags_parser=parse)
+        except KeyboardInterrupt as error:
+            _exit_interrupted(error)
+        except BrokenPipeError:
+            _exit_at_broken_pipe()
 
 
 def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:

@@ -106,10 +106,7 @@ class MappedLayout:
         return self._scatter(rows, self.row_map.row_numbers)
 
     def _scatter_with_spare(self, rows: Tensor) -> Tensor:
-        """Returns [B, T, W] or [S, T, W] of rows [R, W].
-
-        The row `spare` is copied to padding.
-        """
+        """Returns [B, T, W] or [S, T, W] of rows [R, W], `spare` at padding."""
         numbers = self.row_map.row_numbers
         indices = keras.ops.where(numbers > 0, numbers - 1, self.row_map.spare)
         return self._scatter(rows, indices)

@@ -15,7 +15,12 @@ from absl import logging
 
 from data.text.tokenization import FullTokenizer
 from serving import engines
-from serving.engines import ExportFormat, checksums
+from serving.engines import (
+    ExportFormat,
+    NetworkInput,
+    checksums,
+    pad_batch,
+)
 from serving.model_cache import unpickle_model
 from serving.text_task_methods import Replies, TextTaskMethods
 from serving.text_tasks.asking import Asker, Failure
@@ -157,7 +162,9 @@ class TextModel(TextTaskMethods):
         Raises:
             ValueError: the model accepts no text.
         """
-        self.text_engine.warm_up()
+        for length in self.text_engine.batch_limits().lengths:
+            padding = NetworkInput([0] * length, length)
+            self.engine.run(pad_batch([padding], length))
 
     @property
     def text_tasks(self) -> list[str]:

@@ -15,7 +15,7 @@ _SIGNALS: tuple[int, ...] = (signal.SIGTERM, signal.SIGINT)
 
 
 class SignalInterrupt(KeyboardInterrupt):
-    """A signal ended the work. `cli.run` prints the text of this exception.
+    """A signal ended the work. `cli.Command` prints the text of this exception.
 
     It is no Exception, so that no library handles it as an ordinary error.
 

@@ -150,10 +150,8 @@ class HuggingFaceCheckpoint(Checkpoint):
 
 
 def _google_entry(name: str, tensor: WeightEntry) -> WeightEntry:
-    """Returns the entry of a variable, whose value is a tensor of a file.
-
-    `name` is Google's name. Hugging Face stores kernels transposed.
-    """
+    """Returns the entry of a tensor of a file, by Google's name of it."""
+    # Hugging Face stores kernels transposed.
     return transposed(tensor) if name.endswith("/kernel") else tensor
 
 

@@ -181,13 +181,7 @@ def create_model(
 
 
 def _raise_missing_config(preset: Preset) -> NoReturn:
-    """Raises the error for a folder that contains no configuration.
-
-    Raises:
-        FileNotFoundError: the folder contains no checkpoint, or only weights.
-        OSError: a file of the checkpoint is missing, truncated or malformed.
-        ValueError: the weights are of a library that is not read.
-    """
+    """Raises the error for a folder that contains no configuration."""
     # An error about the weights says more than that a configuration is missing.
     check_checkpoint(preset)
     raise FileNotFoundError(

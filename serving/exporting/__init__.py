@@ -28,17 +28,11 @@ from imports import lazy
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them
     # that the names are public.
-    from serving.export_options import (
-        ExportFormatOptions as ExportFormatOptions,
-    )
     from serving.exporting.export import is_exportable as is_exportable
 
 # {name: its module} of what training needs of this package. `lazy` imports a
-# module at the first use of its name, so that the flags need no TensorFlow.
-_MODULE_OF_NAME = {
-    "is_exportable": "serving.exporting.export",
-    "ExportFormatOptions": "serving.export_options",
-}
+# module at the first use of its name, so this package loads no TensorFlow.
+_MODULE_OF_NAME = {"is_exportable": "serving.exporting.export"}
 
 __all__ = [*_MODULE_OF_NAME]
 __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)

@@ -18,6 +18,7 @@ and a `CallBatch` the calls that are computed together.
     handlers.py: the replies to the requests of each path
     server_state.py: the exports, their models once they are loaded, and the
         limits, which all requests share
+    request_bodies.py: parses the JSON of a body into requests
     request_limits.py: checks the size and the texts of a request
     queued_calls.py: the requests of one body, as a call to the model, and the
         calls that are computed together, in turns

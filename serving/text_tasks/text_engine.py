@@ -13,13 +13,7 @@ from model_folders import kinds, output_modes
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.output_modes import OutputMode
-from serving.engines import (
-    BatchLimits,
-    Engine,
-    NetworkInput,
-    exported_outputs,
-    pad_batch,
-)
+from serving.engines import BatchLimits, Engine, exported_outputs
 
 
 class AnswerSetup(NamedTuple):
@@ -100,12 +94,6 @@ class TextEngine:
             pads_to_maximum=self.pads_to_maximum,
             values_per_token=values_per_token,
         )
-
-    def warm_up(self) -> None:
-        """Runs a row of padding of each length, for `TextModel.warm_up`."""
-        for length in self.batch_limits().lengths:
-            padding = NetworkInput([0] * length, length)
-            self.engine.run(pad_batch([padding], length))
 
 
 def create_text_engine(

@@ -18,7 +18,7 @@ def main(config):
     except KeyboardInterrupt as error:
         raise {error}("Tried to convert 'shape' to a tensor") from error
 
-cli.run(main, Config)
+cli.Command(main, Config)()
 """
 # A table of figures follows its line, and is set in.
 LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] |  \S")
@@ -58,7 +58,7 @@ from terminal import signals
 def main(config):
     {ending}
 
-cli.run(main, Config)
+cli.Command(main, Config)()
 """
 
 
@@ -118,7 +118,7 @@ from options.config import Config
 def main(config):
     raise MemoryError({text!r})
 
-cli.run(main, Config)
+cli.Command(main, Config)()
 """
 
 

@@ -8,6 +8,7 @@ import pytest
 import serving
 from tests.support.checkpoints import assert_same
 from tests.support.serving.exports import LENGTH, TEXTS, TOKENIZER
+from tests.support.serving.stub_engines import NumpyEngine
 
 PASSAGE = "\U0001f6a2 The light\n\n is kept  by\tAnna, caf\u00e9\r\nHolm. Who?"
 
@@ -108,6 +109,14 @@ def test_a_model_over_ids_has_no_tasks(load_text_model):
     model = load_text_model("multiple_choice")
     assert model.text_tasks == []
     assert "input_ids" in model.engine.inputs
+
+
+def test_a_warm_up_runs_each_length_once(load_text_model, monkeypatch):
+    model = load_text_model("features")
+    engine = NumpyEngine()
+    monkeypatch.setattr(model, "engine", engine)
+    model.warm_up()
+    assert engine.shapes == [(1, 8), (1, 16), (1, 24)]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from options.declared_options import options_of
 from options.fields import group
 from options.metadata import Role
 from options.path_types import STATE_FOLDER
-from serving.exporting import ExportFormatOptions
+from serving.export_options import ExportFormatOptions
 from training.config.model_config import ModelConfig
 from training.config.training_options import (
     DistillationOptions,

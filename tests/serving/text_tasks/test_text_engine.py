@@ -63,10 +63,3 @@ def test_inputs_that_are_too_short_for_a_question_are_refused():
     engine = NumpyEngine(fixed_length=32)
     with pytest.raises(ValueError, match="max_query_length=40"):
         create_without_tokenizer(engine, "BertSpanLabeler", max_query_length=40)
-
-
-def test_a_warm_up_runs_each_length_once():
-    engine = NumpyEngine()
-    create_without_tokenizer(engine).warm_up()
-    lengths = [8, 16, 24, 32, 40, 48, 56, 64]
-    assert engine.shapes == [(1, length) for length in lengths]

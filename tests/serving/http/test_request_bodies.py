@@ -2,9 +2,7 @@
 
 import pytest
 
-pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
-
-from serving.http.handlers import parse_body, parse_predict_body
+from serving.http.request_bodies import parse_body, parse_predict_body
 from serving.text_tasks.request_fields import RequestError
 from serving.text_tasks.text_task_registry import TEXT_TASKS_OF_CLASS
 
