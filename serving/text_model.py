@@ -160,7 +160,7 @@ class TextModel(TextTaskMethods):
         self.text_engine.warm_up()
 
     @property
-    def text_tasks(self) -> list[str]:
+    def text_task_names(self) -> list[str]:
         """Names of the model's text tasks, such as "classify", the main first.
 
         The list is empty if the model accepts no text.
@@ -181,7 +181,7 @@ class TextModel(TextTaskMethods):
                 f"{self.path} does not support {name}; it supports "
                 f"{', '.join(sorted(self._text_task_of_name))}"
             )
-        return self._text_task_of_name[name or self.text_tasks[0]]
+        return self._text_task_of_name[name or self.text_task_names[0]]
 
     def _ask(
         self,

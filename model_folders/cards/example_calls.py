@@ -62,12 +62,12 @@ def choose_example(settings: HeadSettings) -> ExampleCall | None:
         # Its exports contain only the encoder.
         model_class = kinds.ENCODER
     kind = kinds.kind_of(model_class)
-    if kind is None or not kind.text_tasks:
+    if kind is None or not kind.text_task_names:
         return None
     if kind.classifies_texts and settings.get("num_texts") == 2:
         return _PAIR_EXAMPLE
     # Methods have the names of the text tasks, such as "fill-mask".
-    method = kind.text_tasks[0].replace("-", "_")
+    method = kind.text_task_names[0].replace("-", "_")
     return ExampleCall(method, kind.example_texts)
 
 

@@ -36,10 +36,11 @@ class ServedModel:
         self.text_model = text_model
         self._turn_s = turn_s
         self.text_task_of_name = {
-            name: text_model.text_task(name) for name in text_model.text_tasks
+            name: text_model.text_task(name)
+            for name in text_model.text_task_names
         }
         self.description = {
-            "tasks": text_model.text_tasks,
+            "tasks": text_model.text_task_names,
             "fields": {
                 name: text_task.field_names
                 for name, text_task in self.text_task_of_name.items()
