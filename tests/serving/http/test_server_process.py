@@ -51,10 +51,10 @@ def ask_python(load_text_model):
 
     def ask_python(kind, task, requests):
         model = load_text_model(kind)
-        flags = ReplyOptions(top_k=8, n_best=8)
-        return Asker(model.text_engine, model.text_task(task), flags).ask(
-            requests
-        )
+        reply_options = ReplyOptions(top_k=8, n_best=8)
+        return Asker(
+            model.text_engine, model.text_task(task), reply_options
+        ).ask(requests)
 
     return ask_python
 
