@@ -98,7 +98,7 @@ def _adapt_text_task(
     return adapted
 
 
-def check_settings(
+def check_head_settings(
     model_class: ModelClass, head_settings: Mapping[str, object], file: Path
 ) -> None:
     """Checks that an export states all that its text tasks need.

@@ -21,8 +21,8 @@ class HeadExporter(Generic[ModelT]):
     """Everything that an export does because of the head of its model.
 
     Attributes:
-        create_signatures: creates the signatures of the export. The settings
-            are those of the head, as in `serving.export`.
+        create_signatures: creates the signatures of the export from the model,
+            the settings of its head, and the options of the export.
         add_onnx_head: adds the head to an ONNX graph, and returns the outputs
             of the graph. None if ONNX cannot be written for such models.
     """
