@@ -61,7 +61,7 @@ def without_answers(row: JsonObject) -> JsonObject:
 
 
 def parse_tagged_sentence(
-    row: JsonObject, where: str, *, needs_tags: bool
+    row: JsonObject, place: str, *, needs_tags: bool
 ) -> TaggedSentence | None:
     """Returns the words and tags of a row, or None if it has none.
 
@@ -72,7 +72,7 @@ def parse_tagged_sentence(
 
     Args:
         row: an object of a file of JSON lines, or of a list in JSON.
-        where: place of the row, for messages.
+        place: place of the row, for messages.
         needs_tags: False if a row may lack its tags. All tags are then O.
 
     Raises:
@@ -98,12 +98,12 @@ def parse_tagged_sentence(
         if has_any_span:
             return None
         raise ValueError(
-            f"{where}: `{word_key}` contains {len(words)} words, but "
+            f"{place}: `{word_key}` contains {len(words)} words, but "
             f"`{tag_key}` {len(tags)} tags"
         )
-    _check_other_tags(tags_of_key, where, len(words))
+    _check_other_tags(tags_of_key, place, len(words))
     sentence = TaggedSentence(words, tags, text)
-    _check_text_and_spans(row, where, tag_key, sentence)
+    _check_text_and_spans(row, place, tag_key, sentence)
     return sentence
 
 
@@ -142,7 +142,7 @@ def _select_tag_lists(
 
 
 def _check_other_tags(
-    tags_of_key: Mapping[str, list[object]], where: str, num_words: int
+    tags_of_key: Mapping[str, list[object]], place: str, num_words: int
 ) -> None:
     """Raises a ValueError if two lists of tags contradict each other.
 
@@ -154,7 +154,7 @@ def _check_other_tags(
     for key, tags in others:
         if len(tags) == num_words and tags != first_tags:
             texts = [str(tag) for tag in first_tags]
-            raise _contradiction_error(where, first, texts, key, tags)
+            raise _contradiction_error(place, first, texts, key, tags)
 
 
 def _is_list_of(
@@ -167,7 +167,7 @@ def _is_list_of(
 
 
 def _check_text_and_spans(
-    row: JsonObject, where: str, tag_key: str, sentence: TaggedSentence
+    row: JsonObject, place: str, tag_key: str, sentence: TaggedSentence
 ) -> None:
     """Raises a ValueError if words or tags contradict a row's text or spans.
 
@@ -181,7 +181,7 @@ def _check_text_and_spans(
         word_spans = find_words(text, words)
     except ValueError:
         raise _contradiction_error(
-            where, "words", words, "text", text
+            place, "words", words, "text", text
         ) from None
     if any(tag.isdigit() for tag in tags):
         return
@@ -193,26 +193,26 @@ def _check_text_and_spans(
         }
         for read_tags in (tags, to_scheme(tags))
     ]
-    for key in _list_span_keys(row, where):
+    for key in _list_span_keys(row, place):
         spans = row.get(key)
         if key == tag_key or not is_list_of_spans(spans):
             continue
         if {parse_span(span) for span in spans} not in readings:
-            raise _contradiction_error(where, tag_key, tags, key, spans)
+            raise _contradiction_error(place, tag_key, tags, key, spans)
 
 
 def _contradiction_error(
-    where: str, key: str, value: object, other_key: str, other_value: object
+    place: str, key: str, value: object, other_key: str, other_value: object
 ) -> ValueError:
     return ValueError(
-        f"{where}: `{key}` and `{other_key}` contradict each other: "
+        f"{place}: `{key}` and `{other_key}` contradict each other: "
         f"{repr(value)[:200]} and {repr(other_value)[:200]}. Remove the one "
         "that is wrong"
     )
 
 
 def parse_annotated_text(
-    row: JsonObject, where: str, *, needs_spans: bool
+    row: JsonObject, place: str, *, needs_spans: bool
 ) -> AnnotatedText:
     """Returns the text and the spans of a row.
 
@@ -223,7 +223,7 @@ def parse_annotated_text(
 
     Args:
         row: the row, {} if it is not an object.
-        where: place of the row, for messages.
+        place: place of the row, for messages.
         needs_spans: False if the row may lack a key for spans.
 
     Raises:
@@ -231,9 +231,9 @@ def parse_annotated_text(
             that differ.
     """
     if is_label_studio_task(row):
-        row = parse_label_studio_task(row, where)
+        row = parse_label_studio_task(row, place)
 
-    keys = _list_span_keys(row, where)
+    keys = _list_span_keys(row, place)
     values = row[keys[0]] if keys else None
     text = row.get("text")
     if "text" in row and text is None:
@@ -242,7 +242,7 @@ def parse_annotated_text(
         return AnnotatedText(text, None)
     if not isinstance(text, str) or (needs_spans and not keys):
         raise ValueError(
-            f"{where}: found the keys {', '.join(row) or 'of no object'}. An "
+            f"{place}: found the keys {', '.join(row) or 'of no object'}. An "
             f"entry is Label Studio's, or has `text` and spans as "
             f"{', '.join(SPAN_NAMES)}, or words as "
             f"{', '.join(WORD_LIST_NAMES)} and tags as "
@@ -254,7 +254,7 @@ def parse_annotated_text(
     return AnnotatedText(text, spans)
 
 
-def _list_span_keys(row: JsonObject, where: str) -> list[str]:
+def _list_span_keys(row: JsonObject, place: str) -> list[str]:
     """Returns the keys of spans in a row, a key that contains spans first.
 
     Tools may write values of other kinds under the other keys. For example,
@@ -273,5 +273,5 @@ def _list_span_keys(row: JsonObject, where: str) -> list[str]:
         if is_empty or not is_list_of_spans(spans):
             continue
         if {*map(parse_span, spans)} != {*map(parse_span, first)}:
-            raise _contradiction_error(where, keys[0], first, key, spans)
+            raise _contradiction_error(place, keys[0], first, key, spans)
     return keys
