@@ -58,8 +58,8 @@ class Config:
     def with_implied_flags(self) -> Self:
         """Returns a copy with the flags that other flags imply.
 
-        What the user set has a new value in the copy too, which the caller
-        ignores: see `ParsedCommand.decide_implied`.
+        What the user set may have a new value in the copy too, which the caller
+        ignores.
         """
         return self
 
