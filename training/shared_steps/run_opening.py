@@ -165,7 +165,7 @@ def _create_train_step(
     )
     if teacher is None:
         return create_step(model=model, loss=loss)
-    distiller, distillation_loss = _with_teacher(
+    distiller, distillation_loss = _create_distiller_and_loss(
         starting_point, model, loss, teacher
     )
     return create_step(model=distiller, loss=distillation_loss)
@@ -191,13 +191,13 @@ def _create_optimizer(
     return keras.optimizers.LossScaleOptimizer(optimizer)
 
 
-def _with_teacher(
+def _create_distiller_and_loss(
     starting_point: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
     loss: AnyLoss,
     teacher: "AnyTaskModel",
 ) -> tuple[modeling.Distiller, modeling.DistillationLoss]:
-    """Returns the model and its loss, both with the teacher around them."""
+    """Creates the model with its teacher, and the loss of the two."""
     config = starting_point.config
     distillation_loss = modeling.DistillationLoss(
         loss,
