@@ -24,7 +24,7 @@ def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = hub.to_local_folder(str(parsed.config.model.init_checkpoint))
     preset = folder_reading.read_preset(checkpoint, "--init_checkpoint")
-    parsed = parsed.decide_open(preset.stated_flags, checkpoint)
+    parsed = parsed.decide_if_open(preset.stated_flags, checkpoint)
     config = parsed.config
     bert_config, tokenizer = read_model_files(
         config, parsed.set_by_user, preset

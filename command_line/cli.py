@@ -139,7 +139,7 @@ def _run_main(
         )
     with _ended_by_user_errors(ctrl_c):
         parsed = flag_parsing.create_parsed_command(config_class, arguments)
-        parsed = parsed.decide_implied()
+        parsed = parsed.apply_implied_flags()
         parsed.config.check_early()
         path_flags = list_path_flags(parsed.config)
     with _ended_by_user_errors(ctrl_c, path_flags):

@@ -52,25 +52,25 @@ def write_json(path: StrPath, contents: object, indent: int = 2) -> None:
 
 @overload
 def parse_json(
-    text: str | bytes, where: str, *, may_be_infinite: bool = False
+    text: str | bytes, place: str, *, may_be_infinite: bool = False
 ) -> JsonObject: ...
 @overload
 def parse_json(
     text: str | bytes,
-    where: str,
+    place: str,
     value_type: type[ValueT],
     may_be_infinite: bool = False,
 ) -> ValueT: ...
 def parse_json(
     text: str | bytes,
-    where: str,
+    place: str,
     value_type: type = dict,
     may_be_infinite: bool = False,
 ) -> object:
     """Parses JSON text.
 
     Bytes must be UTF-8, with or without a byte order mark. Error messages begin
-    with `where`, such as "data.jsonl, line 3". The text must contain a value of
+    with `place`, such as "data.jsonl, line 3". The text must contain a value of
     `value_type`: dict, list, or object for any type. If `may_be_infinite`, the
     text may contain numbers that are not finite, as Python and pandas write
     them.
@@ -105,11 +105,11 @@ def parse_json(
             object_pairs_hook=parse_object,
         )
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where} is not valid JSON: {error}") from error
+        raise ValueError(f"{place} is not valid JSON: {error}") from error
     if not isinstance(value, value_type):
         name = _NAME_OF_TYPE.get(value_type, value_type.__name__)
         raise ValueError(
-            f"{where} must contain a JSON {name}. Received: {repr(value)[:80]}"
+            f"{place} must contain a JSON {name}. Received: {repr(value)[:80]}"
         )
     return value
 
@@ -118,7 +118,7 @@ def read_entry(
     values: Mapping[str, object],
     name: str,
     value_type: type[EntryT],
-    where: str,
+    source: str,
 ) -> EntryT:
     """Returns an entry of a JSON object, an empty value if it is missing.
 
@@ -126,7 +126,7 @@ def read_entry(
         values: the JSON object that may contain the entry.
         name: name of the entry. null counts as missing.
         value_type: type that the entry must have, dict or list.
-        where: path of the file, for messages.
+        source: path of the file, for messages.
 
     Raises:
         ValueError: the entry is of another type.
@@ -136,7 +136,7 @@ def read_entry(
         return value_type()
     if not isinstance(value, value_type):
         raise ValueError(
-            f"{where}: `{name}` must be "
+            f"{source}: `{name}` must be "
             f"{_NAME_WITH_ARTICLE_OF_TYPE[value_type]}. "
             f"Received: {value!r:.80}"
         )

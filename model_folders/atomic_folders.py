@@ -43,12 +43,12 @@ def check_replaceable(path: StrPath, flag: str = "") -> None:
         ValueError: the path contains a file that this project did not write, or
             is not a folder.
     """
-    where = f"{flag}={path}" if flag else path
+    source = f"{flag}={path}" if flag else path
     path = Path(os.path.realpath(path))
     if not path.exists():
         return
     if not path.is_dir() or path.is_mount():
-        raise ValueError(f"{where} is not a folder, or a disk; use a folder")
+        raise ValueError(f"{source} is not a folder, or a disk; use a folder")
     unlisted = _list_unlisted_files(path)
     old = _old_folder_of(path)
     if os.path.lexists(old) and not _is_leftover(old):
@@ -56,7 +56,7 @@ def check_replaceable(path: StrPath, flag: str = "") -> None:
         unlisted.append(str(old))
     if unlisted:
         raise ValueError(
-            f"{where} is not replaced, because {unlisted[0]} is not listed in "
+            f"{source} is not replaced, because {unlisted[0]} is not listed in "
             f"{_LISTING_FILES[0]} as written by this project. Move it away, or "
             "use a new folder"
         )

@@ -41,7 +41,7 @@ class ModelKind:
         has_labels: whether the outputs have names, which labels.txt lists.
         has_trained_head: whether the head belongs to one fine-tuning task, so
             that another task cannot use it.
-        text_tasks: names of the text tasks that an export answers
+        text_task_names: names of the text tasks that an export answers
             (serving/text_tasks/), the main task first. If it is empty, an
             export reads only ids.
         exports_logits: whether the signature `ids` of an export returns the
@@ -56,14 +56,14 @@ class ModelKind:
     pipeline_tag: str = "feature-extraction"
     has_labels: bool = False
     has_trained_head: bool = True
-    text_tasks: tuple[str, ...] = ()
+    text_task_names: tuple[str, ...] = ()
     exports_logits: bool = False
     example_texts: tuple[str, ...] = ("A text.",)
 
     @property
     def classifies_texts(self) -> bool:
         """Whether the outputs are scores of the labels of a text or a pair."""
-        return "classify" in self.text_tasks
+        return "classify" in self.text_task_names
 
 
 # docs/code_reference.md, "The files of a task", names the files of each kind.
@@ -72,19 +72,19 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
         transformers_class="BertForPreTraining",
         pipeline_tag="fill-mask",
         has_trained_head=False,
-        text_tasks=("fill-mask", "next-sentence"),
+        text_task_names=("fill-mask", "next-sentence"),
         example_texts=("The [MASK] is blue.",),
     ),
     CLASSIFIER: ModelKind(
         transformers_class="BertForSequenceClassification",
         pipeline_tag="text-classification",
         has_labels=True,
-        text_tasks=("classify", "rerank"),
+        text_task_names=("classify", "rerank"),
     ),
     SPAN_LABELER: ModelKind(
         transformers_class="BertForQuestionAnswering",
         pipeline_tag="question-answering",
-        text_tasks=("answer",),
+        text_task_names=("answer",),
         exports_logits=True,
         example_texts=("Who came?", "Ann came."),
     ),
@@ -92,14 +92,14 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
         transformers_class="BertForTokenClassification",
         pipeline_tag="token-classification",
         has_labels=True,
-        text_tasks=("tag",),
+        text_task_names=("tag",),
         example_texts=("Ann came.",),
     ),
     ENCODER: ModelKind(
         module="modeling.bert",
         transformers_class="BertModel",
         has_trained_head=False,
-        text_tasks=("embed",),
+        text_task_names=("embed",),
     ),
     MULTIPLE_CHOICE: ModelKind(
         transformers_class="BertForMultipleChoice",

@@ -27,7 +27,7 @@ def format_first_labels(labels: Sequence[str]) -> str:
 
 def check_labels(
     labels: Sequence[str],
-    where: str = "`labels`",
+    source: str = "`labels`",
     num_labels: int | None = None,
     min_labels: int = 0,
 ) -> None:
@@ -35,7 +35,7 @@ def check_labels(
 
     Args:
         labels: the labels, in the order of the model's outputs.
-        where: beginning of the error message: the flag or the file that
+        source: beginning of the error message: the flag or the file that
             contains the labels.
         num_labels: number of the model's outputs. None skips this check.
         min_labels: minimum number of labels.
@@ -47,7 +47,7 @@ def check_labels(
     for label_number, label in enumerate(labels, start=1):
         if not is_label(label) or label in labels[: label_number - 1]:
             raise ValueError(
-                f"{where}: label {label_number}, {label!r}, is not a string, "
+                f"{source}: label {label_number}, {label!r}, is not a string, "
                 "is empty, contains a line end or occurs twice"
             )
     if len(labels) < min_labels or num_labels not in (None, len(labels)):
@@ -55,7 +55,7 @@ def check_labels(
             f"{min_labels} labels or more" if min_labels else f"{num_labels}"
         )
         raise ValueError(
-            f"{where} must name {expected}. Received {len(labels)}: "
+            f"{source} must name {expected}. Received {len(labels)}: "
             f"{list(labels)}"
         )
 

@@ -8,6 +8,7 @@ file is not always the name by which the code calls its value:
     Provenance: provenance, under the key `origin`
     TrainingSettings: training settings, under `settings` in the provenance
     RunFlagsEntry: flags, under `flags` in the training settings
+    SetFingerprint: fingerprint of a set, in the list `data` in them
     DevSetRuleEntry: rule of the dev set, under `split` in them
     TokenizerIdentity: identity of the tokenizer, under `tokenizer` in them
 

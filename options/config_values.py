@@ -63,7 +63,7 @@ def option_values_of(config: Config) -> dict[str, object]:
     return values
 
 
-def with_groups(config: ConfigT, *groups: object) -> ConfigT:
+def with_groups(config: ConfigT, *groups: "DataclassInstance") -> ConfigT:
     """Returns a copy of a Config with the values of other groups.
 
     All groups that share an option get its new value. For example, a copy that

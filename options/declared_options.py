@@ -129,7 +129,7 @@ def _create_option(owner: type, field: Field, changes: OptionChanges) -> Option:
         default=default,
         help=changes.get("help", declared.help),
         role=declared.role,
-        # `like` accepts no other names and types of changes.
+        # `option_changes` accepts no other names and types of changes.
         properties=cast(
             OptionProperties, {**declared.properties, **other_changes}
         ),

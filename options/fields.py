@@ -12,7 +12,7 @@ shares with other scripts:
     @dataclasses.dataclass(frozen=True, kw_only=True)
     class TrainConfig(Config):
         optimizer: OptimizerOptions = group(
-            OptimizerOptions, learning_rate=like(default=2e-5)
+            OptimizerOptions, learning_rate=option_changes(default=2e-5)
         )
         train_file: str = option(..., "File to train on.")
 
@@ -102,7 +102,7 @@ decoding_option = _OptionOfRole(Role.DECODING)
 neutral_option = _OptionOfRole(Role.NEUTRAL)
 
 
-def like(**changes: Unpack[OptionChanges]) -> OptionChanges:
+def option_changes(**changes: Unpack[OptionChanges]) -> OptionChanges:
     """Returns a script's changes of an option in a group, for `group`.
 
     Args:
@@ -138,7 +138,7 @@ def group(
         shared: names of fields that are options of another group of the same
             script, or of the script itself. These fields get the value of that
             option.
-        **changes: {name of an option: result of `like`}.
+        **changes: {name of an option: result of `option_changes`}.
     """
     declared = OptionGroup(
         group_class, frozenset(without), frozenset(shared), changes

@@ -65,7 +65,7 @@ class OptionProperties(TypedDict, total=False):
 
 
 class OptionChanges(OptionProperties, total=False):
-    """Properties of an option in a group that a script changes, from `like`."""
+    """Properties of an option in a group that a script changes."""
 
     default: object
     help: str
@@ -108,7 +108,7 @@ class OptionGroup:
         group_class: dataclass of the group.
         without: names of its fields that are no options of the script.
         shared: names of its fields that are options of another group.
-        changes: {name of an option: result of `like`}.
+        changes: {name of an option: result of `option_changes`}.
     """
 
     group_class: type

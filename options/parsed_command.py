@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Generic, Self
+from typing import TYPE_CHECKING, Generic, Self
 
 from options.config import ConfigT, ConfigT_co
 from options.config_values import (
@@ -12,6 +12,9 @@ from options.config_values import (
 )
 from options.declared_options import options_of
 from options.metadata import Role
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,12 +30,12 @@ class ParsedCommand(Generic[ConfigT_co]):
     folder of the weights decide, and then the rows of the data, if the length
     is still open:
 
-        parsed = parsed.decide_open({"max_seq_length": 384}, "model.json")
+        parsed = parsed.decide_if_open({"max_seq_length": 384}, "model.json")
         if parsed.is_open("max_seq_length"):
-            length = choose_length(rows)
-            parsed = parsed.decide_open({"max_seq_length": length}, "rows.csv")
+            chosen = {"max_seq_length": choose_length(rows)}
+            parsed = parsed.decide_if_open(chosen, "rows.csv")
 
-    Code that sets a flag itself, and not for a file, calls `decide`.
+    Code that sets a flag itself, and not for a file, calls `override`.
 
     Attributes:
         config: the values of the flags.
@@ -65,13 +68,13 @@ class ParsedCommand(Generic[ConfigT_co]):
             raise TypeError(f"{name} is no flag that files may decide")
         return name not in self.set_by_user | self.decided
 
-    def decide(self, *groups: object) -> Self:
+    def override(self, *groups: "DataclassInstance") -> Self:
         """Returns the command with other values, whatever decided them before.
 
         For example:
 
             model = dataclasses.replace(config.model, vocab_file="vocab.txt")
-            parsed = parsed.decide(model)
+            parsed = parsed.override(model)
 
         Args:
             *groups: copies of groups of the Config, with other values. A flag
@@ -82,9 +85,9 @@ class ParsedCommand(Generic[ConfigT_co]):
             ValueError: a value is not valid for its flag.
         """
         changed = with_groups(self.config, *groups)
-        return self._decide(_select_changes(self.config, changed))
+        return self._with_decided(_select_changes(self.config, changed))
 
-    def decide_open(self, stated: Mapping[str, object], source: str) -> Self:
+    def decide_if_open(self, stated: Mapping[str, object], source: str) -> Self:
         """Returns the command with the flags decided that were still open.
 
         A file states values for all scripts, such as `doc_stride` for
@@ -111,16 +114,16 @@ class ParsedCommand(Generic[ConfigT_co]):
                 )
             if self.is_open(option.name):
                 decided[option.name] = value
-        return self._decide(decided)
+        return self._with_decided(decided)
 
-    def decide_implied(self) -> Self:
+    def apply_implied_flags(self) -> Self:
         """Returns the command with the flags decided that other flags imply.
 
         What the user set stays, whatever it contradicts.
         """
         implied = self.config.with_implied_flags()
         changes = _select_changes(self.config, implied)
-        return self._decide(
+        return self._with_decided(
             {
                 name: value
                 for name, value in changes.items()
@@ -128,7 +131,7 @@ class ParsedCommand(Generic[ConfigT_co]):
             }
         )
 
-    def _decide(self, values: Mapping[str, object]) -> Self:
+    def _with_decided(self, values: Mapping[str, object]) -> Self:
         """Returns the command with {name of a flag: value} decided.
 
         A flag may keep its value. Then nothing else decides it later.

@@ -3,7 +3,7 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py create an `Asker` (text_tasks/asking.py) of
+predict.py and serve.py create a `ModelAsker` (text_tasks/asking.py) of
 `TextModel.text_engine` instead of calling these methods.
 """
 
@@ -23,7 +23,7 @@ from serving.engines import (
 )
 from serving.model_cache import unpickle_model
 from serving.text_task_methods import Replies, TextTaskMethods
-from serving.text_tasks.asking import Asker, Failure
+from serving.text_tasks.asking import Failure, ModelAsker
 from serving.text_tasks.export_reading import read_export
 from serving.text_tasks.request_fields import Request, Texts, describe_place
 from serving.text_tasks.text_engine import TextEngine
@@ -167,7 +167,7 @@ class TextModel(TextTaskMethods):
             self.engine.run(pad_batch([padding], length))
 
     @property
-    def text_tasks(self) -> list[str]:
+    def text_task_names(self) -> list[str]:
         """Names of the model's text tasks, such as "classify", the main first.
 
         The list is empty if the model accepts no text.
@@ -188,7 +188,7 @@ class TextModel(TextTaskMethods):
                 f"{self.path} does not support {name}; it supports "
                 f"{', '.join(sorted(self._text_task_of_name))}"
             )
-        return self._text_task_of_name[name or self.text_tasks[0]]
+        return self._text_task_of_name[name or self.text_task_names[0]]
 
     def _ask(
         self,
@@ -201,7 +201,7 @@ class TextModel(TextTaskMethods):
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
         requests, is_list = own_text_task.split_request(request)
-        asker = Asker(self.text_engine, own_text_task, reply_options)
+        asker = ModelAsker(self.text_engine, own_text_task, reply_options)
         replies = asker.ask(requests)
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):

@@ -77,14 +77,14 @@ def encode_label(
     return labels.index(label)
 
 
-def parse_regression_label(value: object, where: str) -> float:
+def parse_regression_label(value: object, place: str) -> float:
     """Converts the label of a regression task, such as "2.5", to a number.
 
     `value` is a cell of a table, of any type.
 
     Raises:
         ValueError: the label is not a finite number. The message begins with
-            `where`, such as the file and the line.
+            `place`, such as the file and the line.
     """
     rating = np.nan
     # float() would convert True, False and "1_000".
@@ -94,7 +94,7 @@ def parse_regression_label(value: object, where: str) -> float:
             rating = float(value)
     if not abs(rating) <= np.finfo(np.float32).max:
         raise ValueError(
-            f"{where}: in regression the label must be a finite number. "
+            f"{place}: in regression the label must be a finite number. "
             f"Received: {str(value)[:80]!r}"
         )
     return rating

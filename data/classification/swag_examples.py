@@ -95,7 +95,7 @@ def _create_example(
     label = None if may_be_empty and cell in (None, "") else str(cell)
     if label not in (None, *LABELS):
         raise ValueError(
-            f"{row.where}, column 'label': the label must be the number of "
+            f"{row.place}, column 'label': the label must be the number of "
             f"an ending, {', '.join(LABELS)}. Received: {str(cell)[:80]!r}"
         )
     return SwagExample(

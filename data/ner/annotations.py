@@ -61,7 +61,7 @@ def without_answers(row: JsonObject) -> JsonObject:
 
 
 def parse_tagged_sentence(
-    row: JsonObject, where: str, *, needs_tags: bool
+    row: JsonObject, place: str, *, needs_tags: bool
 ) -> TaggedSentence | None:
     """Returns the words and tags of a row, or None if it has none.
 
@@ -75,7 +75,7 @@ def parse_tagged_sentence(
 
     Args:
         row: an object of a file of JSON lines, or of a list in JSON.
-        where: place of the row, for messages.
+        place: place of the row, for messages.
         needs_tags: False if a row may lack its tags. All tags are then O.
 
     Raises:
@@ -90,10 +90,10 @@ def parse_tagged_sentence(
         return None
     if not entries.tags_of_key:
         return TaggedSentence(entries.words, ["O"] * len(entries.words), None)
-    _check_tags(entries, where)
+    _check_tags(entries, place)
     tag_key, tags = next(iter(entries.tags_of_key.items()))
     sentence = TaggedSentence(entries.words, [str(tag) for tag in tags], text)
-    _check_text_and_spans(row, where, tag_key, sentence)
+    _check_text_and_spans(row, place, tag_key, sentence)
     return sentence
 
 
@@ -171,7 +171,7 @@ def _select_tag_lists(
     return {key: tags_of_key[key] for key in keys}
 
 
-def _check_tags(entries: _WordEntries, where: str) -> None:
+def _check_tags(entries: _WordEntries, place: str) -> None:
     """Raises a ValueError if the tags contradict the words or each other.
 
     The hub's `ner_tags` may be beside tags of other tasks.
@@ -180,7 +180,7 @@ def _check_tags(entries: _WordEntries, where: str) -> None:
     (first_key, first_tags), *others = entries.tags_of_key.items()
     if len(first_tags) != num_words:
         raise ValueError(
-            f"{where}: `{entries.word_key}` contains {num_words} words, but "
+            f"{place}: `{entries.word_key}` contains {num_words} words, but "
             f"`{first_key}` {len(first_tags)} tags"
         )
     if first_key == "ner_tags":
@@ -188,7 +188,7 @@ def _check_tags(entries: _WordEntries, where: str) -> None:
     for key, tags in others:
         if len(tags) == num_words and tags != first_tags:
             texts = [str(tag) for tag in first_tags]
-            raise _contradiction_error(where, first_key, texts, key, tags)
+            raise _contradiction_error(place, first_key, texts, key, tags)
 
 
 def _is_list_of(
@@ -201,7 +201,7 @@ def _is_list_of(
 
 
 def _check_text_and_spans(
-    row: JsonObject, where: str, tag_key: str, sentence: TaggedSentence
+    row: JsonObject, place: str, tag_key: str, sentence: TaggedSentence
 ) -> None:
     """Raises a ValueError if words or tags contradict a row's text or spans.
 
@@ -215,7 +215,7 @@ def _check_text_and_spans(
         word_spans = find_words(text, words)
     except ValueError:
         raise _contradiction_error(
-            where, "words", words, "text", text
+            place, "words", words, "text", text
         ) from None
     if any(tag.isdigit() for tag in tags):
         return
@@ -227,26 +227,26 @@ def _check_text_and_spans(
         }
         for read_tags in (tags, to_scheme(tags))
     ]
-    for key in _list_span_keys(row, where):
+    for key in _list_span_keys(row, place):
         spans = row.get(key)
         if key == tag_key or not is_list_of_spans(spans):
             continue
         if {parse_span(span) for span in spans} not in readings:
-            raise _contradiction_error(where, tag_key, tags, key, spans)
+            raise _contradiction_error(place, tag_key, tags, key, spans)
 
 
 def _contradiction_error(
-    where: str, key: str, value: object, other_key: str, other_value: object
+    place: str, key: str, value: object, other_key: str, other_value: object
 ) -> ValueError:
     return ValueError(
-        f"{where}: `{key}` and `{other_key}` contradict each other: "
+        f"{place}: `{key}` and `{other_key}` contradict each other: "
         f"{repr(value)[:200]} and {repr(other_value)[:200]}. Remove the one "
         "that is wrong"
     )
 
 
 def parse_annotated_text(
-    row: JsonObject, where: str, *, needs_spans: bool
+    row: JsonObject, place: str, *, needs_spans: bool
 ) -> AnnotatedText:
     """Returns the text and the spans of a row.
 
@@ -257,7 +257,7 @@ def parse_annotated_text(
 
     Args:
         row: the row, {} if it is not an object.
-        where: place of the row, for messages.
+        place: place of the row, for messages.
         needs_spans: False if the row may lack a key for spans.
 
     Raises:
@@ -265,9 +265,9 @@ def parse_annotated_text(
             that differ.
     """
     if is_label_studio_task(row):
-        row = parse_label_studio_task(row, where)
+        row = parse_label_studio_task(row, place)
 
-    keys = _list_span_keys(row, where)
+    keys = _list_span_keys(row, place)
     values = row[keys[0]] if keys else None
     text = row.get("text")
     if "text" in row and text is None:
@@ -276,7 +276,7 @@ def parse_annotated_text(
         return AnnotatedText(text, None)
     if not isinstance(text, str) or (needs_spans and not keys):
         raise ValueError(
-            f"{where}: found the keys {', '.join(row) or 'of no object'}. An "
+            f"{place}: found the keys {', '.join(row) or 'of no object'}. An "
             f"entry is Label Studio's, or has `text` and spans as "
             f"{', '.join(SPAN_NAMES)}, or words as "
             f"{', '.join(WORD_LIST_NAMES)} and tags as "
@@ -288,7 +288,7 @@ def parse_annotated_text(
     return AnnotatedText(text, spans)
 
 
-def _list_span_keys(row: JsonObject, where: str) -> list[str]:
+def _list_span_keys(row: JsonObject, place: str) -> list[str]:
     """Returns the keys of spans in a row, a key that contains spans first.
 
     Tools may write values of other kinds under the other keys. For example,
@@ -307,5 +307,5 @@ def _list_span_keys(row: JsonObject, where: str) -> list[str]:
         if is_empty or not is_list_of_spans(spans):
             continue
         if {*map(parse_span, spans)} != {*map(parse_span, first)}:
-            raise _contradiction_error(where, keys[0], first, key, spans)
+            raise _contradiction_error(place, keys[0], first, key, spans)
     return keys

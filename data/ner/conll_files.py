@@ -57,7 +57,7 @@ def read_conll_file(
     options: ConllFileOptions,
     table_layout: TableLayout = DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
-    """Yields the sentences of a file. The `place` is the first line of each.
+    """Yields the sentences of a file. Their `place_in_file` is the first line.
 
     An empty line ends a sentence. In a table with a column of sentences, a new
     sentence begins where this column changes, or if it has empty cells, where
@@ -79,8 +79,8 @@ def read_conll_file(
         words = [word for word, _ in pairs]
         tags = [tag for _, tag in pairs]
         row = None if is_test else {"labels": tags}
-        place = f"line {sentence_lines[0].line_number}"
-        yield NerExample(place, words, tags, document_index, row=row)
+        place_in_file = f"line {sentence_lines[0].line_number}"
+        yield NerExample(place_in_file, words, tags, document_index, row=row)
 
 
 def _read_lines(

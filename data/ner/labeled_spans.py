@@ -69,13 +69,13 @@ def parse_span(value: object) -> LabeledSpan | None:
     return LabeledSpan(start, end, label)
 
 
-def parse_span_of_text(value: object, text: str, where: str) -> LabeledSpan:
+def parse_span_of_text(value: object, text: str, place: str) -> LabeledSpan:
     """Returns a span of a text.
 
     Args:
         value: the JSON value of the span.
         text: the text that should contain the span.
-        where: place of the text, for messages.
+        place: place of the text, for messages.
 
     Raises:
         ValueError: the value is not a span, the span ends outside of the
@@ -92,7 +92,7 @@ def parse_span_of_text(value: object, text: str, where: str) -> LabeledSpan:
     is_inside = 0 <= start < end <= len(text)
     if span is None or not is_inside or words not in (None, marked.split()):
         raise ValueError(
-            f"{where}: the span {repr(value)[:120]} does not fit the text of "
+            f"{place}: the span {repr(value)[:120]} does not fit the text of "
             f"{len(text)} characters, {text[:80]!r}, where it is {marked!r}. "
             'A span is [start, end, label] or {"start", "end", "label"}. '
             "Positions count code points, and the end is exclusive"
@@ -128,7 +128,7 @@ def is_label_studio_task(row: JsonObject) -> TypeGuard[LabelStudioTask]:
     return isinstance(row.get("data"), dict) and may_be_task
 
 
-def parse_label_studio_task(task: LabelStudioTask, where: str) -> JsonObject:
+def parse_label_studio_task(task: LabelStudioTask, place: str) -> JsonObject:
     """Converts a task to a row with the keys `text` and `entities`.
 
     Examples:
@@ -140,7 +140,7 @@ def parse_label_studio_task(task: LabelStudioTask, where: str) -> JsonObject:
 
     Args:
         task: the task. `is_label_studio_task` must be true of it.
-        where: place of the task, for messages.
+        place: place of the task, for messages.
 
     Returns:
         the data of the task, its text as `text`, and as `entities` the spans
@@ -154,7 +154,7 @@ def parse_label_studio_task(task: LabelStudioTask, where: str) -> JsonObject:
     spans = [*map(_spans_of_annotation, annotations)]
     if len({frozenset(map(parse_span, values)) for values in spans}) > 1:
         raise ValueError(
-            f"{where}: the {len(spans)} annotations of this text differ; keep "
+            f"{place}: the {len(spans)} annotations of this text differ; keep "
             "only one of them, or mark one as ground truth in Label Studio"
         )
     data = task["data"]

@@ -24,8 +24,8 @@ class NerExample:
     """A sentence with tagged words, or a text with annotated spans.
 
     Attributes:
-        place: where the example begins in its file, such as "line 3", for
-            messages.
+        place_in_file: where the example begins, such as "line 3",
+            for messages.
         words: the words of the sentence or text.
         tags: the words' tags, such as "B-PER".
         document_index: index of the document that contains the sentence.
@@ -36,7 +36,7 @@ class NerExample:
             names it.
     """
 
-    place: str
+    place_in_file: str
     words: list[str]
     tags: list[str]
     document_index: int

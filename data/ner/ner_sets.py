@@ -282,7 +282,7 @@ def _find_unknown_tags(
     for example in examples:
         for tag in example.tags:
             if tag not in labels:
-                place_of_tag.setdefault(tag, example.place)
+                place_of_tag.setdefault(tag, example.place_in_file)
     return place_of_tag
 
 
@@ -307,7 +307,7 @@ def _with_guids(
         dataclasses.replace(
             example,
             guid=(
-                example.place
+                example.place_in_file
                 if file.is_data_file
                 else f"{file.set_name}-{number}"
             ),

@@ -68,11 +68,11 @@ def read_annotated_texts(
 ) -> list[NerExample]:
     """Reads the annotated texts of a file of JSON lines or of one JSON list.
 
-    The `place` of an example is its line, or its entry in the list. The tags of
-    the words of a text with spans are in the scheme IOB2. Tags in the file are
-    named as in tag_names.py. In the train set and the dev set, texts that are
-    empty, were not annotated or were rejected are left out. In the test set,
-    they are texts without entities.
+    The `place_in_file` of an example is its line, or its entry in the list. The
+    tags of the words of a text with spans are in the scheme IOB2. Tags in the
+    file are named as in tag_names.py. In the train set and the dev set, texts
+    that are empty, were not annotated or were rejected are left out. In the
+    test set, they are texts without entities.
 
     A span that begins or ends inside a word is widened to the complete word.
     The function logs how many spans are widened, and how many texts are left
@@ -91,8 +91,8 @@ def read_annotated_texts(
             such as B-PER, or most spans begin or end inside words.
     """
     texts = [
-        _parse_row(path, place, row, document_index, set_name)
-        for document_index, (place, row) in enumerate(
+        _parse_row(path, place_in_file, row, document_index, set_name)
+        for document_index, (place_in_file, row) in enumerate(
             _read_entries(path, encoding), 1
         )
     ]
@@ -134,35 +134,36 @@ def _read_entries(
             yield f"entry {entry_number}", row
         return
     for line_number, line in lines:
-        where = f"line {line_number}"
-        yield where, parse_json(line, f"{path}, {where}", object)
+        place_in_file = f"line {line_number}"
+        row = parse_json(line, f"{path}, {place_in_file}", object)
+        yield place_in_file, row
 
 
 def _parse_row(
     path: StrPath,
-    place: str,
+    place_in_file: str,
     value: object,
     document_index: int,
     set_name: BaseSet,
 ) -> _AnnotatedRow:
     """Parses the JSON value of a row, document `document_index` of a file."""
-    where = f"{path}, {place}"
+    place = f"{path}, {place_in_file}"
     is_test = set_name == "test"
     row = _unpack_row(value)
     spans: Sequence[TaggedSpan] = ()
-    sentence = parse_tagged_sentence(row, where, needs_tags=not is_test)
+    sentence = parse_tagged_sentence(row, place, needs_tags=not is_test)
     if sentence is not None:
         words, tags, text = sentence
         is_unknown = prodigy.is_left_out(row)
         if is_unknown:
             tags = ["O"] * len(words)
     else:
-        text, values = parse_annotated_text(row, where, needs_spans=not is_test)
+        text, values = parse_annotated_text(row, place, needs_spans=not is_test)
         words = split_words(text)
         is_unknown = values is None
-        tags, spans = tag_words(text, words, values or [], where)
+        tags, spans = tag_words(text, words, values or [], place)
     example = NerExample(
-        place,
+        place_in_file,
         words,
         tags,
         document_index,
@@ -218,8 +219,8 @@ def _with_named_tags(
     for word, tag in zip(example.words, example.tags, strict=True):
         if tag not in names:
             raise ValueError(
-                f"{path}, {example.place}: the word is {word!r}, and its "
-                f"tag is {tag!r}, but a tag is such as O, B-PER or I-PER"
+                f"{path}, {example.place_in_file}: the word is {word!r}, and "
+                f"its tag is {tag!r}, but a tag is such as O, B-PER or I-PER"
             )
     return dataclasses.replace(
         example, tags=[names[tag] for tag in example.tags]

@@ -67,7 +67,7 @@ class TaggedSpan(NamedTuple):
 
 
 def tag_words(
-    text: str, words: Sequence[str], values: Sequence[object], where: str
+    text: str, words: Sequence[str], values: Sequence[object], place: str
 ) -> tuple[list[str], list[TaggedSpan]]:
     """Returns the tags of a text's words, and the spans that they come from.
 
@@ -75,7 +75,7 @@ def tag_words(
         text: the text in which the spans count characters.
         words: the words of the text, in its order.
         values: JSON values of the spans.
-        where: place of the text, for messages.
+        place: place of the text, for messages.
 
     Raises:
         ValueError: a span is malformed, contains no word, or overlaps the words
@@ -84,19 +84,19 @@ def tag_words(
     word_spans = find_words(text, words)
     # {span: its value in the file}
     value_of_span = {
-        parse_span_of_text(value, text, where): value for value in values
+        parse_span_of_text(value, text, place): value for value in values
     }
     tags = ["O"] * len(word_spans)
     spans = []
     for span in sorted(value_of_span):
         first, after = _find_covered_words(word_spans, span.start, span.end)
-        _check_words_are_free(tags[first:after], span, text, where)
+        _check_words_are_free(tags[first:after], span, text, place)
         tags[first:after] = [f"I-{span.label}"] * (after - first)
         tags[first] = f"B-{span.label}"
         complete = text[word_spans[first][0] : word_spans[after - 1][1]]
         spans.append(
             _create_tagged_span(
-                span, value_of_span[span], complete, text, where
+                span, value_of_span[span], complete, text, place
             )
         )
     return tags, spans
@@ -117,7 +117,7 @@ def _find_covered_words(
 
 
 def _check_words_are_free(
-    tags: Sequence[str], span: LabeledSpan, text: str, where: str
+    tags: Sequence[str], span: LabeledSpan, text: str, place: str
 ) -> None:
     """Raises a ValueError if a span's words are none, or are tagged already.
 
@@ -125,13 +125,13 @@ def _check_words_are_free(
     """
     if {*tags} != {"O"}:
         raise ValueError(
-            f"{where}: the span {_describe_span(span, text)} contains no word, "
+            f"{place}: the span {_describe_span(span, text)} contains no word, "
             f"or overlaps the words of another span. Text: {text[:80]!r}"
         )
 
 
 def _create_tagged_span(
-    span: LabeledSpan, value: object, complete: str, text: str, where: str
+    span: LabeledSpan, value: object, complete: str, text: str, place: str
 ) -> TaggedSpan:
     """Compares a span with the words that it covers.
 
@@ -140,26 +140,26 @@ def _create_tagged_span(
         value: the same as it stands in the file, for messages.
         complete: the text of the words that the span touches, uncut.
         text: the text that contains the span.
-        where: place of the text, for messages.
+        place: place of the text, for messages.
     """
     is_complete = complete == text[span.start : span.end].strip()
     # The text of the span, if it has one, has confirmed its place.
     is_confirmed = isinstance(value, dict) and "text" in value
-    fit = _compare_edges(text, span.start, span.end, where)
+    fit = _compare_edges(text, span.start, span.end, place)
     if is_complete or is_confirmed:
         fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
     widened = f"{_describe_span(span, text)} to {complete!r}"
     return TaggedSpan(span.label, fit, widened="" if is_complete else widened)
 
 
-def _compare_edges(text: str, start: int, end: int, where: str) -> SpanFit:
+def _compare_edges(text: str, start: int, end: int, place: str) -> SpanFit:
     """Returns how a span fits the words of its text.
 
     Args:
         text: the text that contains the span.
         start: index of the span's first character.
         end: index after the span's last character.
-        where: place of the text, for messages.
+        place: place of the text, for messages.
     """
     before = text[:end]
     return SpanFit(
@@ -167,7 +167,7 @@ def _compare_edges(text: str, start: int, end: int, where: str) -> SpanFit:
         is_end_wrong=_is_inside(text, end) or text[end - 1].isspace(),
         may_move=not before.isascii() or "\r\n" in before,
         problem=(
-            f"{where}: the span [{start}, {end}], {text[start:end]!r}, begins "
+            f"{place}: the span [{start}, {end}], {text[start:end]!r}, begins "
             f"or ends inside a word of {text[:80]!r}"
         ),
     )

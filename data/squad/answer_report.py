@@ -39,13 +39,13 @@ def write_answer_report(
     report = Report(heading)
     num_without_answer = 0
     for question in file.questions:
-        _, qa, where = question
-        predicted = predictions.get(read_field(qa, "id", str, where))
-        answers = read_field(qa, "answers", list, where)
+        _, qa, place = question
+        predicted = predictions.get(read_field(qa, "id", str, place))
+        answers = read_field(qa, "answers", list, place)
         if predicted is None or not (answers or version_2_with_negative):
             continue
         texts = {
-            read_field(answer, "text", str, where) for answer in answers
+            read_field(answer, "text", str, place) for answer in answers
         } or {""}
         judged = _create_judged_prediction(question, answers, texts, predicted)
         outcome = "right"
@@ -71,7 +71,7 @@ def _create_judged_prediction(
 
     `texts` are the texts of the right `answers`, "" for no answer.
     """
-    context, qa, where = question
+    context, qa, place = question
     f1 = max(compute_f1(text, predicted) for text in texts)
     is_right = any(compute_exact(text, predicted) for text in texts)
     gold_spans = []
@@ -83,7 +83,7 @@ def _create_judged_prediction(
     predicted_spans = [match.span() for match in matches]
     # A right one comes first.
     predicted_spans.sort(key=lambda span: span not in gold_spans)
-    asked = read_field(qa, "question", str, where)
+    asked = read_field(qa, "question", str, place)
     gold_texts = " | ".join(sorted(texts)) or "none"
     return JudgedPrediction(
         badness=0 if is_right else 2 - f1,
@@ -91,6 +91,6 @@ def _create_judged_prediction(
             f"{asked} Right: {gold_texts}. Predicted: {predicted or 'none'}."
         ),
         text=context,
-        name=read_field(qa, "id", str, where),
+        name=read_field(qa, "id", str, place),
         marks={"right": gold_spans, "predicted": predicted_spans[:1]},
     )

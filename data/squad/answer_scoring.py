@@ -78,11 +78,11 @@ def _read_gold_answers(
     gold_answers = []
     num_skipped = 0
     is_labeled = False
-    for _, qa, where in file.questions:
-        qas_id = read_field(qa, "id", str, where)
+    for _, qa, place in file.questions:
+        qas_id = read_field(qa, "id", str, place)
         texts = [
-            read_field(answer, "text", str, where)
-            for answer in read_field(qa, "answers", list, where)
+            read_field(answer, "text", str, place)
+            for answer in read_field(qa, "answers", list, place)
         ]
         # A file for prediction contains no answers, and often lacks
         # is_impossible. Its questions do not count as unanswerable.

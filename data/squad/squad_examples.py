@@ -125,10 +125,10 @@ def _parse_questions(file: SquadFile) -> Iterator[_ParsedQuestion]:
         doc_tokens = [word.group() for word in words]
         word_starts = [word.start() for word in words]
         for question in questions:
-            _, qa, where = question
+            _, qa, place = question
             example = SquadExample(
-                qas_id=read_field(qa, "id", str, where),
-                question_text=read_field(qa, "question", str, where),
+                qas_id=read_field(qa, "id", str, place),
+                question_text=read_field(qa, "question", str, place),
                 doc_tokens=doc_tokens,
                 context=context,
             )
@@ -139,12 +139,12 @@ def _with_answer(
     parsed: _ParsedQuestion, version_2_with_negative: bool
 ) -> _ParsedQuestion:
     """Returns a question with its answer, or as an impossible one."""
-    example, word_starts, (context, qa, where) = parsed
-    if version_2_with_negative and read_field(qa, "is_impossible", bool, where):
+    example, word_starts, (context, qa, place) = parsed
+    if version_2_with_negative and read_field(qa, "is_impossible", bool, place):
         return parsed._replace(
             example=dataclasses.replace(example, is_impossible=True)
         )
-    answer, start = _read_answer(context, qa, where)
+    answer, start = _read_answer(context, qa, place)
     end = start + len(answer) - 1
     return parsed._replace(
         example=dataclasses.replace(
@@ -171,7 +171,7 @@ def _drop_unanswered(
         if example.is_impossible or _has_answer(example, use_char_offsets):
             examples.append(example)
         else:
-            skipped.append(question.where)
+            skipped.append(question.place)
     return examples, skipped
 
 
@@ -252,28 +252,28 @@ def _has_answer(example: SquadExample, use_char_offsets: bool) -> bool:
     return " ".join(answer.split()) in " ".join(words)
 
 
-def _read_answer(context: str, qa: JsonObject, where: str) -> tuple[str, int]:
+def _read_answer(context: str, qa: JsonObject, place: str) -> tuple[str, int]:
     """Returns the text of the only answer, and its first character.
 
     Raises a ValueError if there are more or fewer answers, or if the answer has
     no position, and the passage does not contain its text once.
     """
-    answers = read_field(qa, "answers", list, where)
+    answers = read_field(qa, "answers", list, place)
     if len(answers) != 1:
         hint = "" if answers else "; for v2.0, set --version_2_with_negative"
         raise ValueError(
-            f"{where}: to train, each answerable question needs exactly one "
+            f"{place}: to train, each answerable question needs exactly one "
             f"answer. Received: {len(answers)}{hint}"
         )
-    where = f"{where}.answers[0]"
-    answer = read_field(answers[0], "text", str, where)
+    place = f"{place}.answers[0]"
+    answer = read_field(answers[0], "text", str, place)
     if answers[0].get("answer_start") is not None:
-        return answer, read_field(answers[0], "answer_start", int, where)
+        return answer, read_field(answers[0], "answer_start", int, place)
     start = context.find(answer)
     if start < 0 or context.find(answer, start + 1) >= 0:
         how_often = "not" if start < 0 else "more than once"
         raise ValueError(
-            f"{where}: the answer {answer!r} is {how_often} in the passage. "
+            f"{place}: the answer {answer!r} is {how_often} in the passage. "
             "Correct it, or set `answer_start` to its first character"
         )
     return answer, start

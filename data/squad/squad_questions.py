@@ -21,12 +21,12 @@ class Question(NamedTuple):
     Attributes:
         context: the passage, the same object for all its questions.
         qa: the question's dict, in SQuAD's layout.
-        where: the file and the question's place in it, for messages.
+        place: the file and the question's place in it, for messages.
     """
 
     context: str
     qa: JsonObject
-    where: str
+    place: str
 
 
 class SquadFile(NamedTuple):
@@ -69,18 +69,18 @@ def read_squad_file(
 
 def _read_questions(path: str, layout: TableLayout) -> Iterator[Question]:
     """Yields each question of a file, for `read_squad_file`."""
-    for place, article in _read_entries(path, layout):
-        for where, paragraph in _read_paragraphs(article, place):
-            context = read_field(paragraph, "context", str, where)
+    for article_place, article in _read_entries(path, layout):
+        for place, paragraph in _read_paragraphs(article, article_place):
+            context = read_field(paragraph, "context", str, place)
             if "qas" not in paragraph:
-                qa = _in_squad_layout(paragraph, where)
-                yield Question(context, qa, where)
+                qa = _in_squad_layout(paragraph, place)
+                yield Question(context, qa, place)
                 continue
-            entries = read_field(paragraph, "qas", list, where)
+            entries = read_field(paragraph, "qas", list, place)
             for index, entry in enumerate(entries):
-                qa_where = f"{where}.qas[{index}]"
-                qa = _in_squad_layout(entry, qa_where)
-                yield Question(context, qa, qa_where)
+                qa_place = f"{place}.qas[{index}]"
+                qa = _in_squad_layout(entry, qa_place)
+                yield Question(context, qa, qa_place)
 
 
 def _read_paragraphs(
@@ -112,11 +112,11 @@ def _read_entries(
         yield from _list_entries(document, path)
     elif format_of(path) == "jsonl":
         for row in tables.read_table(tables.Table(path, layout), []):
-            yield row.where, {"id": str(row.row_number)} | row.cells
+            yield row.place, {"id": str(row.row_number)} | row.cells
     else:
         needed = ["question", "context"]
         for row in tables.read_table(tables.Table(path, layout), needed):
-            yield row.where, _entry_of_row(row)
+            yield row.place, _entry_of_row(row)
 
 
 def _read_document(path: str, layout: TableLayout) -> str:
@@ -152,7 +152,7 @@ def _list_entries(document: str, path: str) -> list[tuple[str, JsonObject]]:
 def _entry_of_row(row: tables.TableRow) -> JsonObject:
     """Converts a table's row to a question with its passage and answers."""
     cells = row.cells
-    with _named_errors(row.where):
+    with _named_errors(row.place):
         answers = table_answers.answers_of_row(cells)
     has_id = cells.get("id") not in (None, "")
     return {
@@ -164,12 +164,12 @@ def _entry_of_row(row: tables.TableRow) -> JsonObject:
 
 
 @contextlib.contextmanager
-def _named_errors(where: str) -> Iterator[None]:
+def _named_errors(place: str) -> Iterator[None]:
     """Adds the place to a ValueError."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
+        raise ValueError(f"{place}: {error}") from error
 
 
 def _is_entry(line: str) -> bool:
@@ -181,14 +181,14 @@ def _is_entry(line: str) -> bool:
     return isinstance(value, dict) and not isinstance(value.get("data"), list)
 
 
-def _in_squad_layout(qa: object, where: str) -> JsonObject:
+def _in_squad_layout(qa: object, place: str) -> JsonObject:
     """Converts a question from another layout to SQuAD's layout.
 
     An id that is a number becomes a string, as in the prediction files of
     Google's code.
     """
     if not isinstance(qa, dict):
-        raise _field_error(qa, "id", str, where)
+        raise _field_error(qa, "id", str, place)
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
@@ -196,13 +196,13 @@ def _in_squad_layout(qa: object, where: str) -> JsonObject:
     if "answers" not in qa and column:
         answer = qa.pop(column)
         start = qa.pop("answer_start", None)
-        with _named_errors(where):
+        with _named_errors(place):
             qa["answers"] = table_answers.list_answers(answer, start)
         qa.setdefault("is_impossible", not qa["answers"])
     elif isinstance(qa.get("answers"), dict | list):
         # In transformers' files, answers are {"text": [...], "answer_start":
         # [...]}.
-        with _named_errors(where):
+        with _named_errors(place):
             answers = table_answers.list_answers(qa["answers"])
         if isinstance(qa["answers"], dict):
             qa.setdefault("is_impossible", not answers)
@@ -211,26 +211,26 @@ def _in_squad_layout(qa: object, where: str) -> JsonObject:
 
 
 def read_field(
-    mapping: object, key: str, value_type: type[_ValueT], where: str
+    mapping: object, key: str, value_type: type[_ValueT], place: str
 ) -> _ValueT:
     """Returns the value of `key` in a JSON object.
 
     Raises:
         ValueError: `mapping` is not a dict, or the value is not of the type
-            `value_type`. The message names `where`.
+            `value_type`. The message names `place`.
     """
     value = mapping.get(key) if isinstance(mapping, dict) else None
     # Do not use isinstance, which would accept JSON's true as an int.
     if type(value) is not value_type:
-        raise _field_error(mapping, key, value_type, where)
+        raise _field_error(mapping, key, value_type, place)
     return value
 
 
 def _field_error(
-    mapping: object, key: str, value_type: type, where: str
+    mapping: object, key: str, value_type: type, place: str
 ) -> ValueError:
     return ValueError(
-        f"{where} has no {key!r} of type {value_type.__name__}. Use a file in "
+        f"{place} has no {key!r} of type {value_type.__name__}. Use a file in "
         "SQuAD's JSON layout, or a table with the columns question, context, "
         f"answer and answer_start. Received: {str(mapping)[:80]!r}"
     )

@@ -98,8 +98,8 @@ def read_json_list(
     objects = _split_objects(text)
     if objects:
         for entry_number, json_object in enumerate(objects, 1):
-            where = f"{path}, object {entry_number}"
-            row = parse_json(json_object, where, may_be_infinite=True)
+            place = f"{path}, object {entry_number}"
+            row = parse_json(json_object, place, may_be_infinite=True)
             yield entry_number, without_nan(row)
         return
     value = parse_json(text, str(path), object, may_be_infinite=True)

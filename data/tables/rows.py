@@ -22,18 +22,18 @@ NumberedRow: TypeAlias = tuple[int, JsonObject | ValueError]
 _NUM_FIRST_ROWS = 3
 
 
-def require_cells(row: JsonObject | ValueError, where: str) -> JsonObject:
+def require_cells(row: JsonObject | ValueError, place: str) -> JsonObject:
     """Returns the cells of a row, {column: cell}.
 
     Args:
         row: what a reader has yielded beside the number of the row.
-        where: the file and the line, for the message.
+        place: the file and the line, for the message.
 
     Raises:
         ValueError: the row is malformed.
     """
     if isinstance(row, ValueError):
-        raise ValueError(f"{where}: {row}")
+        raise ValueError(f"{place}: {row}")
     return row
 
 

@@ -153,13 +153,13 @@ def _read_names(
 ) -> list[str]:
     """Returns the cells of the first row that is not empty."""
     for line_number, row in rows:
-        where = f"{path}, line {line_number}"
+        place = f"{path}, line {line_number}"
         if isinstance(row, csv_rows.MalformedRow):
-            raise ValueError(f"{where}: {row.explain('--noquoting')}")
+            raise ValueError(f"{place}: {row.explain('--noquoting')}")
         if is_empty_row(row):
             continue
         if error := _encoding_error_of(" ".join(row), encoding):
-            raise ValueError(f"{where}: {error}")
+            raise ValueError(f"{place}: {error}")
         return row
     return []
 

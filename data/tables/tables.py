@@ -103,13 +103,13 @@ class TableRow(NamedTuple):
             the line.
         spreadsheet_number: number of the row as a spreadsheet counts, in which
             the names of the columns are row 1.
-        where: the file and the line, for messages.
+        place: the file and the line, for messages.
         cells: {column: cell}.
     """
 
     row_number: int
     spreadsheet_number: int
-    where: str
+    place: str
     cells: JsonObject
 
 
@@ -135,18 +135,18 @@ def read_table(
     columns_of_table = table.read_column_names()
     first_number = _first_number_of(table.path, columns_of_table)
     for row_index, (row_number, row) in enumerate(table.read()):
-        where = f"{table.path}, line {row_number}"
-        cells = require_cells(row, where)
+        place = f"{table.path}, line {row_number}"
+        cells = require_cells(row, place)
         if fills_later_rows and row_index > 0:
             cells = _with_columns(cells, [*text_columns, *columns])
-        check_columns(where, cells, text_columns)
-        check_columns(where, cells, columns)
+        check_columns(place, cells, text_columns)
+        check_columns(place, cells, columns)
         texts = {
-            column: _read_text(cells[column], f"{where}, column {column!r}")
+            column: _read_text(cells[column], f"{place}, column {column!r}")
             for column in text_columns
         }
         yield TableRow(
-            row_number, first_number + row_index, where, cells | texts
+            row_number, first_number + row_index, place, cells | texts
         )
 
 
@@ -176,23 +176,23 @@ def texts_of(row: JsonObject, text_columns: Sequence[str]) -> list[str]:
     return [cast("str", row[column]) for column in text_columns]
 
 
-def _read_text(cell: object, where: str) -> str:
+def _read_text(cell: object, place: str) -> str:
     """Returns the text of a cell, "" if it is empty."""
     if cell is None:
         return ""
     if not isinstance(cell, str):
         raise ValueError(
-            f"{where}: the text must be a string. Received: {str(cell)[:80]}"
+            f"{place}: the text must be a string. Received: {str(cell)[:80]}"
         )
     return cell
 
 
 def check_columns(
-    where: str, columns: Collection[str], needed: Iterable[str]
+    place: str, columns: Collection[str], needed: Iterable[str]
 ) -> None:
     """Checks that each needed column occurs once.
 
-    `where` is the beginning of the message.
+    `place` is the beginning of the message.
 
     Raises:
         ValueError: a column is missing, or occurs twice.
@@ -201,7 +201,7 @@ def check_columns(
     for column in needed:
         if column in repeated:
             raise ValueError(
-                f"{where}: two columns are named {column!r}. Rename one of "
+                f"{place}: two columns are named {column!r}. Rename one of "
                 "them, or choose another column"
             )
         if column not in columns:
@@ -210,6 +210,6 @@ def check_columns(
                 f". Did you mean {close_matches[0]!r}?" if close_matches else ""
             )
             raise ValueError(
-                f"{where}: there is no column {column!r}; the columns are "
+                f"{place}: there is no column {column!r}; the columns are "
                 f"{', '.join(map(repr, columns))}{hint}"
             )

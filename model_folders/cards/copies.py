@@ -36,7 +36,7 @@ def create_copy_files(card: model_card.Card) -> dict[str, str]:
 def create_model_json_of_copy(
     preset: Preset | None,
     model_class: str,
-    settings: HeadSettings | None = None,
+    head_settings: HeadSettings | None = None,
     *,
     step: int | None = None,
     changed: Sequence[str] = (),
@@ -47,7 +47,7 @@ def create_model_json_of_copy(
         preset: Preset of the folder that the weights come from. None if the
             weights are random.
         model_class: class of the model that is copied or exported.
-        settings: settings of the head to add to the settings in `preset`.
+        head_settings: settings of the head to add to those in `preset`.
         step: training step at which the weights were saved, None if unknown.
         changed: names of settings in `preset` that no longer apply to the
             copy.
@@ -57,12 +57,12 @@ def create_model_json_of_copy(
     contents = contents or {"version": model_json.VERSION}
     # A dict with only some entries of a TypedDict of settings is of this type
     # too.
-    head_settings = {
+    task_entry = {
         **preset.head_settings,
         "name": model_class,
-        **(settings or {}),
+        **(head_settings or {}),
     }
-    contents["task"] = cast("AnyHeadSettings", head_settings)
+    contents["task"] = cast("AnyHeadSettings", task_entry)
     provenance = contents.setdefault(model_json.PROVENANCE, Provenance())
     kept = {
         name: value

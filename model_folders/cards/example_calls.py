@@ -49,44 +49,44 @@ _RANKING_EXAMPLE = ExampleCall(
 )
 
 
-def choose_example(settings: HeadSettings) -> ExampleCall | None:
+def choose_example(head_settings: HeadSettings) -> ExampleCall | None:
     """Returns a call of a model, None if the model reads no texts.
 
     Args:
-        settings: settings of the head, and `name`, the class of the model.
+        head_settings: settings of the head, and `name`, the class of the model.
     """
-    if settings.get("task_name") == "ranking":
+    if head_settings.get("task_name") == "ranking":
         return _RANKING_EXAMPLE
-    model_class = settings.get("name")
+    model_class = head_settings.get("name")
     if model_class == kinds.EMBEDDER:
         # Its exports contain only the encoder.
         model_class = kinds.ENCODER
     kind = kinds.kind_of(model_class)
-    if kind is None or not kind.text_tasks:
+    if kind is None or not kind.text_task_names:
         return None
-    if kind.classifies_texts and settings.get("num_texts") == 2:
+    if kind.classifies_texts and head_settings.get("num_texts") == 2:
         return _PAIR_EXAMPLE
     # Methods have the names of the text tasks, such as "fill-mask".
-    method = kind.text_tasks[0].replace("-", "_")
+    method = kind.text_task_names[0].replace("-", "_")
     return ExampleCall(method, kind.example_texts)
 
 
 def list_example_commands(
-    settings: HeadSettings, export: str | None, table: str | None = None
+    head_settings: HeadSettings, export: str | None, table: str | None = None
 ) -> Sequence[str]:
     """Returns commands that ask an exported model, [] if there is none.
 
     Args:
-        settings: settings of the head, and `name`, the class of the model.
+        head_settings: settings of the head, and `name`, the class of the model.
         export: folder of the export, or None.
         table: file that the model was trained on, if it is a single table.
     """
-    example = choose_example(settings)
+    example = choose_example(head_settings)
     if not (export and example):
         return []
     model = f"--model={shlex.quote(export)}"
     lines = [f"python predict.py {model} {example.format_arguments()}"]
-    is_tagger = settings.get("name") == kinds.TOKEN_CLASSIFIER
+    is_tagger = head_settings.get("name") == kinds.TOKEN_CLASSIFIER
     # Entities are lists, and columns of words and tags contain no texts.
     if table and (not is_tagger or table.endswith(".jsonl")):
         answers = f"answers.{'jsonl' if is_tagger else 'csv'}"

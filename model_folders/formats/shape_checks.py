@@ -101,11 +101,12 @@ def check_shapes(
     """
     if initial_blocks is not None:
         check_initial_blocks(config, initial_blocks)
-    where = config_file or "the configuration"
+    config_source = config_file or "the configuration"
     if config.hidden_size % config.num_attention_heads:
         raise ValueError(
-            f"{where} states hidden_size={config.hidden_size}, which must be a "
-            f"multiple of num_attention_heads={config.num_attention_heads}. "
+            f"{config_source} states hidden_size={config.hidden_size}, which "
+            "must be a multiple of "
+            f"num_attention_heads={config.num_attention_heads}. "
             f"Correct it for {path}"
         )
     for name, entries in encoder_shapes(config.num_hidden_layers):
@@ -118,13 +119,14 @@ def check_shapes(
             sizes = _format_entries(config, (*depth, *entries))
             raise ValueError(
                 f"{path} lacks {source} with shape {shape} ({sizes} in "
-                f"{where}). {describe_other_entries(shapes, config)}"
+                f"{config_source}). {describe_other_entries(shapes, config)}"
             )
         if list(file_shape) != shape:
             sizes = _format_entries(config, entries)
             raise ValueError(
                 f"{source} has shape {list(file_shape)} in {path}, but {shape} "
-                f"in the model ({sizes} in {where}). Correct the configuration"
+                f"in the model ({sizes} in {config_source}). Correct the "
+                "configuration"
             )
 
 

@@ -40,7 +40,7 @@ def write_export(
     Returns:
         the card, None if the export has no settings and therefore no card.
     """
-    head_settings = signatures.settings
+    head_settings = signatures.head_settings
     if signatures.text_signatures:
         head_settings = head_settings | {
             "max_seq_length": options.max_seq_length
@@ -124,7 +124,7 @@ def _create_card(
     return model_card.Card(
         folder_type=model_card.EXPORT,
         model_json=contents,
-        labels=signatures.settings.get("labels"),
+        labels=signatures.head_settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
         files=files,
         networks={name: engines.FILE_OF_FORMAT[name] for name in formats},

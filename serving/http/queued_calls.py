@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from serving.http.errors import http_errors_of_requests, to_http_error
-from serving.text_tasks.asking import Asker, Failure, StepReplies
+from serving.text_tasks.asking import Failure, ModelAsker, StepReplies
 from serving.text_tasks.request_fields import CheckedRequest, describe_place
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
@@ -135,7 +135,7 @@ class CallBatch:
         end = time.monotonic() + seconds
         if self._steps is None:
             text_task = self.calls[0].text_task
-            asker = Asker(text_engine, text_task, _REPLY_OPTIONS)
+            asker = ModelAsker(text_engine, text_task, _REPLY_OPTIONS)
             self._steps = asker.ask_in_steps(dict(enumerate(self._requests)))
         for step_replies in self._steps:
             self._keep(step_replies)

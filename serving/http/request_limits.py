@@ -18,11 +18,11 @@ class RequestLimits:
     """Reads and checks requests, and refuses requests that are too large.
 
     Args:
-        flags: limits on the sizes of requests, and on the time of each.
+        limits: limits on the sizes of requests, and on the time of each.
     """
 
-    def __init__(self, flags: LimitOptions) -> None:
-        self._flags = flags
+    def __init__(self, limits: LimitOptions) -> None:
+        self._limits = limits
         # Counts the WordPieces of long requests.
         self._counting_thread = futures.ThreadPoolExecutor(1)
 
@@ -35,7 +35,7 @@ class RequestLimits:
         Raises:
             HttpError: the body is too large, too slow or incomplete.
         """
-        seconds = self._flags.timeout_s
+        seconds = self._limits.timeout_s
         try:
             async with asyncio.timeout(seconds):
                 return await self._receive_body(http_request)
@@ -48,7 +48,7 @@ class RequestLimits:
     async def _receive_body(self, http_request: HttpRequest) -> bytes:
         """Returns the body of an HTTP request, unless it is too large."""
         body = bytearray()
-        max_bytes = self._flags.max_body_bytes
+        max_bytes = self._limits.max_body_bytes
         async for part in http_request.stream():
             body += part
             if len(body) > max_bytes:
@@ -72,7 +72,7 @@ class RequestLimits:
             HttpError: there are too many texts.
         """
         num_texts = _count_texts(text_task, requests)
-        max_texts = self._flags.max_texts
+        max_texts = self._limits.max_texts
         if num_texts > max_texts:
             raise HttpError(
                 413,
@@ -92,7 +92,7 @@ class RequestLimits:
         Raises:
             HttpError: there is too much text.
         """
-        max_tokens = self._flags.max_pieces
+        max_tokens = self._limits.max_pieces
         # A text has at most as many WordPieces as bytes.
         if call.num_bytes <= max_tokens:
             return

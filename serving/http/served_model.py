@@ -23,7 +23,7 @@ class ServedModel:
     Args:
         text_model: the model, which accepts text.
         turn_s: seconds after which another batch has its turn. A turn ends with
-            a step of `Asker.ask_in_steps`, which may take longer.
+            a step of `ModelAsker.ask_in_steps`, which may take longer.
 
     Attributes:
         text_model: the model.
@@ -36,10 +36,11 @@ class ServedModel:
         self.text_model = text_model
         self._turn_s = turn_s
         self.text_task_of_name = {
-            name: text_model.text_task(name) for name in text_model.text_tasks
+            name: text_model.text_task(name)
+            for name in text_model.text_task_names
         }
         self.description = {
-            "tasks": text_model.text_tasks,
+            "tasks": text_model.text_task_names,
             "fields": {
                 name: text_task.field_names
                 for name, text_task in self.text_task_of_name.items()

@@ -17,7 +17,7 @@ class ExportToServe:
 
     Attributes:
         folder: folder of the export.
-        engine_options: flags that choose and configure the engine.
+        engine_options: options that choose and configure the engine.
     """
 
     folder: str
@@ -35,8 +35,11 @@ class ExportToServe:
         Raises:
             ValueError: the model accepts no text.
         """
-        flags = self.engine_options
-        text_model = TextModel(self.folder, flags.num_threads, flags.engine)
+        text_model = TextModel(
+            self.folder,
+            self.engine_options.num_threads,
+            self.engine_options.engine,
+        )
         text_model.warm_up()
         return ServedModel(text_model)
 

@@ -14,7 +14,7 @@ from serving.model_cache import load_cached
 from serving.predict.input_rows import InputRow, read_range_rows
 from serving.predict.request_parser import RequestColumns
 from serving.text_model import TextModel
-from serving.text_tasks.asking import Asker
+from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.text_task import ReplyOptions
 
 
@@ -87,10 +87,10 @@ class BulkSetup:
         self.check_model_files()
         return text_model
 
-    def create_asker(self) -> Asker:
-        """Returns the `Asker` that computes the replies of the job."""
+    def create_asker(self) -> ModelAsker:
+        """Returns the `ModelAsker` that computes the replies of the job."""
         text_model = self.load()
-        return Asker(
+        return ModelAsker(
             text_model.text_engine,
             text_model.text_task(self.text_task_name),
             self.reply_options,

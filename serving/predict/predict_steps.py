@@ -32,7 +32,7 @@ from serving.predict.reply_loop import RowCounter, reply_to_rows
 from serving.predict.reply_rows import RowOptions
 from serving.predict.request_parser import RequestColumns
 from serving.text_model import TextModel
-from serving.text_tasks.asking import Asker
+from serving.text_tasks.asking import ModelAsker
 from terminal import signals
 from terminal.progress import Progress
 
@@ -93,7 +93,7 @@ def reply_in_process(
     text_model = _load_text_model(config)
     text_task = text_model.text_task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
-    asker = Asker(text_model.text_engine, text_task, config.reply_options)
+    asker = ModelAsker(text_model.text_engine, text_task, config.reply_options)
     source = _open_rows(config, text_model, texts, paths)
     counts = _write_replies(config, output_format, asker, source)
     counts.log(f"wrote {config.output_file}" if config.output_file else "")
@@ -150,7 +150,7 @@ def _open_rows(
 def _write_replies(
     config: PredictConfig,
     output_format: OutputFormat,
-    asker: Asker,
+    asker: ModelAsker,
     source: _RowSource,
 ) -> OutputCounts:
     """Writes the replies to rows, shows the progress, and counts the rows."""

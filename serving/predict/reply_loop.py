@@ -13,7 +13,7 @@ from serving.predict.reply_rows import (
     create_row,
     with_column_error,
 )
-from serving.text_tasks.asking import Asker, Failure
+from serving.text_tasks.asking import Failure, ModelAsker
 from serving.text_tasks.text_task import AnyTextTask, Reply
 from terminal.progress import Progress
 
@@ -25,7 +25,7 @@ _BUFFER_CHARACTERS = 8 << 20
 
 
 def reply_to_rows(
-    asker: Asker,
+    asker: ModelAsker,
     input_rows: Iterable[InputRow],
     row_options: RowOptions,
     counter: "RowCounter | None" = None,
@@ -66,7 +66,7 @@ def reply_to_rows(
 
 
 def _reply_to_batch(
-    asker: Asker, batch: Sequence[InputRow]
+    asker: ModelAsker, batch: Sequence[InputRow]
 ) -> list[Reply | Failure]:
     """Returns a reply to each request, or the error of its row."""
     requests = [input_row.request for input_row in batch if not input_row.error]

@@ -12,7 +12,7 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
     text_engine.py: `TextEngine`, an engine with its tokenizer, lengths and
         labels
     export_reading.py: reads the `TextEngine` and the settings of an export
-    asking.py: `Asker`, which gets the replies of a model, in steps
+    asking.py: `ModelAsker`, which gets the replies of a model, in steps
     request_fields.py: the fields of requests, and the texts in them
     pairs.py: turns a text or a pair into an input of the network
     tokenize.py: WordPieces, as the network reads them

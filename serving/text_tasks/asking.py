@@ -1,7 +1,7 @@
 """Gets the replies of a model to several requests at once, in steps.
 
     requests = [{"text": "The boat left."}]
-    replies = Asker(text_model.text_engine, text_task).ask(requests)
+    replies = ModelAsker(text_model.text_engine, text_task).ask(requests)
 
 A request that fails gets a `Failure` in the place of its reply, and the other
 requests get their replies. If the network fails on a batch of requests, the
@@ -33,7 +33,7 @@ class Failure(NamedTuple):
     Attributes:
         error: what the request raised: a RequestError if the request is wrong,
             or an EngineError if the network fails. Any other error is a bug,
-            which only `Asker.ask_in_steps` returns.
+            which only `ModelAsker.ask_in_steps` returns.
     """
 
     error: Exception
@@ -45,7 +45,7 @@ StepReplies: TypeAlias = dict[int, Reply | Failure]
 
 
 @dataclasses.dataclass(frozen=True)
-class Asker:
+class ModelAsker:
     """Gets the replies of a model to requests to one of its text tasks.
 
     Attributes:

@@ -23,7 +23,7 @@ from serving.text_tasks.text_engine import (
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.text_task_registry import (
     TEXT_TASKS_OF_CLASS,
-    check_settings,
+    check_head_settings,
     create_text_tasks,
 )
 
@@ -115,7 +115,7 @@ def _read_text_engine(
     """
     folder = Path(preset.path)
     tokenizer = read_tokenizer(folder, preset)
-    check_settings(
+    check_head_settings(
         model_class, head_settings, folder / model_json.MODEL_JSON_FILE
     )
     return create_text_engine(engine, tokenizer, model_class, head_settings)

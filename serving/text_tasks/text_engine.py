@@ -108,9 +108,9 @@ def create_text_engine(
         engine: engine that runs the network.
         tokenizer: tokenizer of the model.
         model_class: class of the model.
-        head_settings: settings of the head, which `check_settings` has checked.
-            If the length of the engine's inputs is fixed, `max_seq_length` of
-            the TextEngine is at most this length.
+        head_settings: settings of the head, which `check_head_settings` has
+            checked. If the length of the engine's inputs is fixed,
+            `max_seq_length` of the TextEngine is at most this length.
 
     Raises:
         ValueError: the inputs are too short for the windows of a span labeler.

@@ -119,7 +119,7 @@ class DecodeReply(Protocol[OriginT_contra, ReplyT_co]):
     ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the text task's file.
 
-        The reply is plain Python. The `Asker` rounds its numbers.
+        The reply is plain Python. The `ModelAsker` rounds its numbers.
 
         Args:
             text_engine: the model that gets the request.
@@ -143,7 +143,7 @@ class CheckFields(Protocol):
 class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
     """What an export does with texts, such as "classify".
 
-    `Asker.ask` in asking.py gets requests, which may be unchecked JSON.
+    `ModelAsker.ask` in asking.py gets requests, which may be unchecked JSON.
     For each request, it calls `parse_request`, `encode`, the network and
     `decode`. It returns the reply, or a `Failure` with the RequestError or the
     EngineError that one of these steps raised.

@@ -32,10 +32,11 @@ _TEXT_TASK_OF_NAME = {
 # {class of the model: text tasks that the model supports, the main task first}.
 TEXT_TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
     name: tuple(
-        _TEXT_TASK_OF_NAME[text_task_name] for text_task_name in kind.text_tasks
+        _TEXT_TASK_OF_NAME[text_task_name]
+        for text_task_name in kind.text_task_names
     )
     for name, kind in KIND_OF_CLASS.items()
-    if kind.text_tasks
+    if kind.text_task_names
 }
 
 
@@ -97,7 +98,7 @@ def _adapt_text_task(
     return adapted
 
 
-def check_settings(
+def check_head_settings(
     model_class: ModelClass, head_settings: Mapping[str, object], file: Path
 ) -> None:
     """Checks that an export states all that its text tasks need.

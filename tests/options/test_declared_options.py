@@ -8,7 +8,7 @@ import pytest
 from options import fields
 from options.config import Config
 from options.declared_options import options_of
-from options.fields import group, like
+from options.fields import group, option_changes
 from options.metadata import Role
 from options.path_types import PathType
 
@@ -32,7 +32,7 @@ class Config(Config):
     """The flags of a script."""
 
     training: Training = group(
-        Training, steps=like(default=5, help="Steps.", at_most=7)
+        Training, steps=option_changes(default=5, help="Steps.", at_most=7)
     )
     name: str | None = fields.option(None, "Name.")
     kind: Literal["int8", "int4"] | None = fields.head_option(

@@ -3,7 +3,7 @@
 import dataclasses
 
 from options.declared_options import options_of
-from options.fields import group, like
+from options.fields import group, option_changes
 from tests.support.flag_groups import Config, Loop
 
 
@@ -22,7 +22,9 @@ def test_a_script_may_change_a_group_of_its_base_class():
     @dataclasses.dataclass(frozen=True, kw_only=True)
     class Other(Config):
         loop: Loop = group(
-            Loop, steps=like(default=2, help="Steps."), shared=("length",)
+            Loop,
+            steps=option_changes(default=2, help="Steps."),
+            shared=("length",),
         )
 
     (steps,) = (flag for flag in options_of(Other) if flag.name == "steps")

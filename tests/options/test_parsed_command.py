@@ -18,12 +18,12 @@ def parse(**values):
 
 def decide_loop(parsed, **values):
     """Returns the command with other values in its group `loop`."""
-    return parsed.decide(dataclasses.replace(parsed.config.loop, **values))
+    return parsed.override(dataclasses.replace(parsed.config.loop, **values))
 
 
 def test_a_file_decides_flags_that_are_open():
     stated = {"steps": 3, "length": None, "no_flag": 2}
-    decided = parse(folder="x").decide_open(stated, "x")
+    decided = parse(folder="x").decide_if_open(stated, "x")
     assert decided.config.loop.steps == 3
     assert decided.decided == {"steps"}
     assert "steps" not in decided.set_by_user
@@ -31,7 +31,7 @@ def test_a_file_decides_flags_that_are_open():
 
 def test_a_flag_that_the_user_set_is_not_decided_by_a_file():
     parsed = parse(folder="x", steps=5)
-    kept = parsed.decide_open({"steps": 3}, "x")
+    kept = parsed.decide_if_open({"steps": 3}, "x")
     assert kept.config.loop.steps == 5
 
 
@@ -39,8 +39,8 @@ def test_the_first_file_that_states_a_value_decides():
     """Even if its value is the default."""
     parsed = parse(folder="x")
     default = parsed.config.loop.steps
-    once = parsed.decide_open({"steps": default}, "x")
-    twice = once.decide_open({"steps": 3}, "y")
+    once = parsed.decide_if_open({"steps": default}, "x")
+    twice = once.decide_if_open({"steps": 3}, "y")
     assert twice.config.loop.steps == default
 
 
@@ -78,7 +78,7 @@ def test_a_decided_flag_has_the_same_value_in_all_groups():
 
 def test_only_a_group_of_the_config_can_be_decided():
     with pytest.raises(TypeError, match="ColumnOptions"):
-        parse(folder="x").decide(ColumnOptions())
+        parse(folder="x").override(ColumnOptions())
 
 
 @pytest.mark.parametrize("value", ["3", 2.5, 0])
@@ -104,4 +104,4 @@ def test_only_a_valid_value_can_be_decided(value):
 def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
     config = config_values.create_config(ClassifierConfig, output_dir="run")
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
-        ParsedCommand(config).decide_open({name: value}, "model.json")
+        ParsedCommand(config).decide_if_open({name: value}, "model.json")

@@ -70,7 +70,7 @@ def test_vectors_are_trained_and_exported(trained_run):
     assert "recall_1" in read_results(trained_run["close"] / "run")
     folder = trained_run["scores"]
     bert = serving.load(folder / "served")
-    assert bert.text_tasks == ["embed", "tokenize"]
+    assert bert.text_task_names == ["embed", "tokenize"]
     entries = read_json_lines(folder / "run/predictions.jsonl")
     first, second = (
         bert.embed([entry[name] for entry in entries])

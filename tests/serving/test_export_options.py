@@ -31,8 +31,8 @@ def test_a_quantized_export_is_litert_by_default():
 
 
 def test_a_format_that_is_named_twice_is_written_once():
-    flags = ExportFormatOptions(export_format="litert, saved_model,litert")
-    assert flags.export_formats == ("litert", "saved_model")
+    options = ExportFormatOptions(export_format="litert, saved_model,litert")
+    assert options.export_formats == ("litert", "saved_model")
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_a_pool_says_that_the_folder_changed(model):
         result = pool.map_async(model.classify, TEXTS)
         with pytest.raises(ValueError, match="another model"):
             result.get(timeout=60)
-        result = pool.map_async(operator.attrgetter("text_tasks"), [model])
+        result = pool.map_async(operator.attrgetter("text_task_names"), [model])
         with pytest.raises(ValueError, match="another model"):
             result.get(timeout=60)
 

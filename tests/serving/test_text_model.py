@@ -107,7 +107,7 @@ def test_a_folder_without_a_model_is_named(tmp_path):
 
 def test_a_model_over_ids_has_no_tasks(load_text_model):
     model = load_text_model("multiple_choice")
-    assert model.text_tasks == []
+    assert model.text_task_names == []
     assert "input_ids" in model.engine.inputs
 
 

@@ -9,7 +9,7 @@ import dataclasses
 
 import options.config
 from options import fields
-from options.fields import group, like
+from options.fields import group, option_changes
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -35,6 +35,8 @@ class Windows:
 class Config(options.config.Config):
     """Flags of a script: two groups, which share `length`, and one flag."""
 
-    loop: Loop = group(Loop, steps=like(default=5), shared=("length",))
+    loop: Loop = group(
+        Loop, steps=option_changes(default=5), shared=("length",)
+    )
     windows: Windows = group(Windows, without=("stride",))
     name: str | None = fields.option(None, "Name.")

@@ -4,7 +4,7 @@ import dataclasses
 
 from model_folders import kinds
 from options.config import Config
-from options.fields import group, like, option
+from options.fields import group, option, option_changes
 from options.path_types import PathType
 from serving.export_options import ExportFormatOptions
 
@@ -20,7 +20,7 @@ class ExportConfig(Config):
     """The model, and the export to write."""
 
     export: ExportFormatOptions = group(
-        ExportFormatOptions, export_dir=like(default=...)
+        ExportFormatOptions, export_dir=option_changes(default=...)
     )
     model: str = option(
         ...,

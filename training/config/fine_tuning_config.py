@@ -8,7 +8,7 @@ from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
 from model_folders.reading.preset import NetworkArguments
 from options import config_values, fields
-from options.fields import group, like
+from options.fields import group, option_changes
 from options.path_types import PathType
 from training.config.model_options import required_value
 from training.config.training_config import NumSteps, TrainingConfig
@@ -89,7 +89,7 @@ class FineTuningConfig(TrainingConfig):
     """Base class of the flags of a fine-tuning script."""
 
     training: TrainingOptions = group(
-        TrainingOptions, trim_padding=like(default=True)
+        TrainingOptions, trim_padding=option_changes(default=True)
     )
     fine_tuning: FineTuningOptions = group(FineTuningOptions)
 

@@ -4,7 +4,7 @@ import dataclasses
 
 from data.pretraining.pretraining_options import MaskingOptions
 from options import fields
-from options.fields import group, like
+from options.fields import group, option_changes
 from options.path_types import PathType
 from training.config.model_options import ModelOptions
 from training.config.training_config import TrainingConfig
@@ -66,7 +66,7 @@ class PretrainingConfig(TrainingConfig):
 
     model: ModelOptions = group(
         ModelOptions,
-        vocab_file=like(
+        vocab_file=option_changes(
             help="Vocabulary that the records were created with. Needed if the "
             "records were created without masks, and for an export that "
             "accepts text.",

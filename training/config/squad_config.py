@@ -8,7 +8,7 @@ from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.tables.table_layout import LayoutOptions
 from model_folders import kinds
 from options import fields
-from options.fields import group, like
+from options.fields import group, option_changes
 from options.path_types import PathType
 from training.config.fine_tuning_config import (
     FineTuningConfig,
@@ -25,14 +25,16 @@ class SquadConfig(FineTuningConfig):
     training: TrainingOptions = group(
         TrainingOptions,
         without=("do_eval",),
-        trim_padding=like(default=False),
+        trim_padding=option_changes(default=False),
     )
     fine_tuning: FineTuningOptions = group(
         FineTuningOptions,
         without=("data_dir", "eval_batch_size"),
         shared=("max_seq_length",),
-        do_predict=like(help="Answer the questions of --predict_file."),
-        predict_batch_size=like(
+        do_predict=option_changes(
+            help="Answer the questions of --predict_file."
+        ),
+        predict_batch_size=option_changes(
             help="Number of windows in a batch of prediction and evaluation."
         ),
     )

@@ -4,7 +4,7 @@ import dataclasses
 
 from data.tables.table_layout import LayoutOptions
 from model_folders import kinds
-from options.fields import group, like
+from options.fields import group, option_changes
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_options import OptimizerOptions
 
@@ -15,7 +15,7 @@ class SwagConfig(FineTuningConfig):
 
     # The learning rate of the BERT paper, for batches of 16 (section 4.4).
     optimizer: OptimizerOptions = group(
-        OptimizerOptions, learning_rate=like(default=2e-5)
+        OptimizerOptions, learning_rate=option_changes(default=2e-5)
     )
 
     layout_options: LayoutOptions = group(LayoutOptions)

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from options.fields import group, like, option
+from options.fields import group, option, option_changes
 from options.path_types import PathType
 from training.config.model_config import ModelConfig
 from training.config.model_options import ModelOptions
@@ -12,7 +12,9 @@ from training.config.model_options import ModelOptions
 class ExtractFeaturesConfig(ModelConfig):
     """The model, the texts, and the vectors to write."""
 
-    model: ModelOptions = group(ModelOptions, init_checkpoint=like(default=...))
+    model: ModelOptions = group(
+        ModelOptions, init_checkpoint=option_changes(default=...)
+    )
     input_file: str = option(
         ...,
         "UTF-8 text file to read, one text per line.",

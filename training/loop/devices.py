@@ -10,19 +10,19 @@ from absl import logging
 from training.config.device_options import DeviceOptions, StrategyName
 
 
-def connect_devices(flags: DeviceOptions) -> tf.distribute.Strategy:
-    """Connects the devices that flags select, and returns their strategy.
+def connect_devices(options: DeviceOptions) -> tf.distribute.Strategy:
+    """Connects the devices that options select, and returns their strategy.
 
-    Later calls with the same flags return the same strategy. The first call
+    Later calls with the same options return the same strategy. The first call
     must come before TensorFlow uses a device.
     """
-    if not flags.is_tpu:
-        return create_strategy(flags.distribution_strategy)
+    if not options.is_tpu:
+        return create_strategy(options.distribution_strategy)
     return create_strategy(
         "tpu",
-        tpu=flags.tpu_name or flags.master,
-        zone=flags.tpu_zone,
-        project=flags.gcp_project,
+        tpu=options.tpu_name or options.master,
+        zone=options.tpu_zone,
+        project=options.gcp_project,
     )
 
 

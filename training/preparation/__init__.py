@@ -8,15 +8,15 @@ The first of these that knows a flag decides its value:
     3. the header of --data_file (`decide_columns` in
        training/tasks/classifier_setup.py), or the records of pretraining
        (`decide_by_records` in pretraining_decisions.py)
-    4. the folder of the weights (`complete_and_check_flags` in
+    4. the folder of the weights (`complete_flags` in
        starting_point_loading.py)
     5. the rows of --data_file (`decide_length_and_epochs` in
        data_file_decisions.py)
     6. its default
 
 Scripts call 3 to 5 in this order, and `load_starting_point` is what calls 4.
-Each returns the command with the flags that it decided, by `decide` or
-`decide_open` of options/parsed_command.py.
+Each returns the command with the flags that it decided, by `override` or
+`decide_if_open` of options/parsed_command.py.
 
 The modules, in the order in which a reader needs them:
 

@@ -81,7 +81,7 @@ def decide_length_and_epochs(
     if stated:
         flags = [f"--{name}={value:g}" for name, value in stated.items()]
         logging.info("Set to suit most examples: %s", " ".join(flags))
-    parsed = parsed.decide_open(stated, source=data_file)
+    parsed = parsed.decide_if_open(stated, source=data_file)
     return dataclasses.replace(starting_point, parsed=parsed)
 
 

@@ -30,7 +30,7 @@ def decide_by_records(
             continue
         files = expand_patterns(pattern, flag)
         is_masked, lengths = read_masking_and_lengths(files)
-        parsed = parsed.decide_open(lengths, source=files[0])
+        parsed = parsed.decide_if_open(lengths, source=files[0])
         values = option_values_of(parsed.config)
         for name, length in lengths.items():
             # Training masks records without masks, by as many WordPieces as

@@ -39,7 +39,8 @@ def load_starting_point(
     """
     parsed = _download_models(parsed)
     preset = read_initial_preset(parsed.config)
-    parsed = complete_and_check_flags(parsed, preset)
+    parsed = complete_flags(parsed, preset)
+    check_flags(parsed, preset)
     config = parsed.config
     # `start_checks.check_start` later checks its lengths, because the rows of
     # --data_file may still change the flags.
@@ -69,7 +70,7 @@ def _download_models(
     if distillation.teacher:
         folder = hub.to_local_folder(distillation.teacher)
         distillation = dataclasses.replace(distillation, teacher=folder)
-    return parsed.decide(model, distillation)
+    return parsed.override(model, distillation)
 
 
 def read_initial_preset(config: TrainingConfig) -> Preset | None:
@@ -95,10 +96,10 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     return folder_reading.read_preset(checkpoint, flag) if checkpoint else None
 
 
-def complete_and_check_flags(
+def complete_flags(
     parsed: ParsedCommand[TrainingConfigT], preset: Preset | None
 ) -> ParsedCommand[TrainingConfigT]:
-    """Lets the folder of the weights decide flags, and checks all flags.
+    """Lets the folder of the weights decide the flags that are still open.
 
     The network, the vocabulary and the casing come from the folder. The
     settings of the head are only used if the command does not train.
@@ -108,18 +109,35 @@ def complete_and_check_flags(
         preset: Preset of the weights, None if they are random.
 
     Raises:
+        ValueError: the folder contains a model of another class, or a value
+            that it states is not valid.
+    """
+    if preset is None:
+        return parsed
+    config = parsed.config
+    if preset.is_own_run or not config.training.do_train:
+        settings_check.check_model_class(preset, config.model_class)
+    stated = _collect_stated_flags(parsed, preset)
+    source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
+    return parsed.decide_if_open(stated, source)
+
+
+def check_flags(
+    parsed: ParsedCommand[TrainingConfig], preset: Preset | None
+) -> None:
+    """Checks the flags, after `complete_flags` has completed them.
+
+    Args:
+        parsed: the completed flags, and which the user set.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
         ValueError: a required flag is not set, and the folder does not state
             it. Or flags contradict each other, the folder or the run.
         OSError: a required flag is not set, and the folder contains no weights.
     """
-    trains = parsed.config.training.do_train
-    if preset and (preset.is_own_run or not trains):
-        settings_check.check_model_class(preset, parsed.config.model_class)
-    if preset:
-        stated = _collect_stated_flags(parsed, preset)
-        source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-        parsed = parsed.decide_open(stated, source)
     config = parsed.config
+    trains = config.training.do_train
     check_required(config, config.required_flags, preset)
     config.check(parsed.set_by_user)
     if not (preset or trains):
@@ -129,7 +147,6 @@ def complete_and_check_flags(
         )
     if trains:
         check_resumed_settings(config, preset, settings={})
-    return parsed
 
 
 def _collect_stated_flags(

@@ -55,12 +55,12 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
     ]
 
 
-def _parse_line(text: bytes, where: str) -> HistoryLine:
-    """Parses one line. Error messages begin with `where`."""
-    values = json_files.parse_json(text, where)
+def _parse_line(text: bytes, place: str) -> HistoryLine:
+    """Parses one line. Error messages begin with `place`."""
+    values = json_files.parse_json(text, place)
     if name := find_malformed_entry(values, HistoryLine):
         raise ValueError(
-            f"{where}: `{name}` is missing or malformed. Copy the file "
+            f"{place}: `{name}` is missing or malformed. Copy the file "
             "again, or remove the line"
         )
     return cast("HistoryLine", values)

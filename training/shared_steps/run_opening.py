@@ -161,7 +161,7 @@ def _create_train_step(
     )
     if teacher is None:
         return create_step(model=model, loss=loss)
-    distiller, distillation_loss = _create_distiller(
+    distiller, distillation_loss = _create_distiller_and_loss(
         starting_point, model, loss, teacher
     )
     return create_step(model=distiller, loss=distillation_loss)
@@ -187,13 +187,13 @@ def _create_optimizer(
     return keras.optimizers.LossScaleOptimizer(optimizer)
 
 
-def _create_distiller(
+def _create_distiller_and_loss(
     starting_point: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
     loss: AnyLoss,
     teacher: "AnyTaskModel",
 ) -> tuple[modeling.Distiller, modeling.DistillationLoss]:
-    """Returns the model and its loss, both with the teacher around them."""
+    """Creates the model with its teacher, and the loss of the two."""
     config = starting_point.config
     distillation_loss = modeling.DistillationLoss(
         loss,

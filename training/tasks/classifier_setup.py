@@ -70,7 +70,7 @@ def decide_columns(
         chosen_columns, table.path, table.read_column_names()
     )
     unset_columns.log_columns(chosen_columns, table.path, columns)
-    return parsed.decide_open(columns, source=str(table.path))
+    return parsed.decide_if_open(columns, source=str(table.path))
 
 
 def _select_chosen_columns(

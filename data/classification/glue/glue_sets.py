@@ -252,10 +252,10 @@ class _LineParser:
     def _parse_label(self, cells: Sequence[str]) -> str | float:
         """Returns GLUE's own name of the label of a line, or a number."""
         column = self._indices.columns[-1]
-        where = f"column {column % len(cells) + 1}"
+        place = f"column {column % len(cells) + 1}"
         labels = self._definition.labels
         if labels is None:
-            return parse_regression_label(cells[column], where)
+            return parse_regression_label(cells[column], place)
         label = glue_layouts.translate_label(
             self._definition.label_of_alias.get(cells[column], cells[column]),
             labels,
@@ -263,7 +263,7 @@ class _LineParser:
         )
         if label not in labels:
             raise ValueError(
-                f"{where}: unknown label {label!r}; the task's labels are "
+                f"{place}: unknown label {label!r}; the task's labels are "
                 f"{[*labels]}"
             )
         return label

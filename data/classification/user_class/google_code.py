@@ -128,10 +128,10 @@ class UserCode:
             ]
             if isinstance(error, SyntaxError):
                 lines.append(error.lineno)
-            where = self.file_name
+            place = self.file_name
             if lines:
-                where += f", line {lines[-1]}"
-            raise ValueError(f"{where}: {_describe_error(error)}") from error
+                place += f", line {lines[-1]}"
+            raise ValueError(f"{place}: {_describe_error(error)}") from error
 
 
 class _LateTensorFlow:

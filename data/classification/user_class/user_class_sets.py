@@ -124,21 +124,21 @@ class UserClassSets(ClassificationSets):
         """
         guid = getattr(example, "guid", index)
         name = self._format_method(f"get_{set_name}_examples")
-        where = f"{name}, example {guid}"
+        place = f"{name}, example {guid}"
         try:
             text_a = convert_to_unicode(getattr(example, "text_a", None))
             text_b = getattr(example, "text_b", None)
             if text_b is not None:
                 text_b = convert_to_unicode(text_b)
         except ValueError as error:
-            raise ValueError(f"{where}: {error}") from None
+            raise ValueError(f"{place}: {error}") from None
         if set_name == "test":
             # As in Google's code, the labels of a test set are placeholders.
             return InputExample(guid, text_a, text_b)
         label = _label_text(getattr(example, "label", None))
         if label not in self._labels:
             raise ValueError(
-                f"{where}: unknown label {label!r}; get_labels returns "
+                f"{place}: unknown label {label!r}; get_labels returns "
                 f"{format_first_labels(self._labels)}"
             )
         return InputExample(guid, text_a, text_b, label)

@@ -50,14 +50,14 @@ def is_empty(cell: object) -> bool:
     return cell is None or cell != cell
 
 
-def convert_label(value: object, where: str) -> str:
+def convert_label(value: object, place: str) -> str:
     """Converts a label of any type to text in its normal form.
 
     True is the same label as true, and 1.0 as 1.
 
     Args:
         value: the label, of any type.
-        where: the place of the label, for the error.
+        place: the place of the label, for the error.
 
     Raises:
         ValueError: the label is neither a number nor a line of text.
@@ -70,26 +70,26 @@ def convert_label(value: object, where: str) -> str:
         if label:
             return label
     raise ValueError(
-        f"{where}: a label must be a number, or a non-empty string without "
+        f"{place}: a label must be a number, or a non-empty string without "
         f"line breaks. Received: {value!r}"
     )
 
 
 def parse_label(
-    cell: object, where: str, labels: Collection[str] = ()
+    cell: object, place: str, labels: Collection[str] = ()
 ) -> str | None:
     """Returns the label in a cell, None if the cell is empty.
 
     Args:
         cell: the cell. A list of one label stands for this label.
-        where: the place of the cell, for the error.
+        place: the place of the cell, for the error.
         labels: labels of the task. A cell that equals one of them is this
             label, even if it looks like a list.
 
     Raises:
         ValueError: the cell contains several labels, or no label.
     """
-    value = _unwrap_choices(cell, where)
+    value = _unwrap_choices(cell, place)
     if is_empty(value):
         return None
     if isinstance(value, str):
@@ -98,62 +98,62 @@ def parse_label(
         items = parse_list(value)
         value = value if items is None else items
     if not isinstance(value, list):
-        return convert_label(value, where)
+        return convert_label(value, place)
     if len(value) > 1:
         raise ValueError(
-            f"{where}: the cell contains {len(value)} labels. Set "
+            f"{place}: the cell contains {len(value)} labels. Set "
             "--output_mode=multilabel to learn several labels for a text. "
             f"Received: {cell!r:.200}"
         )
-    return convert_label(value[0], where) if value else None
+    return convert_label(value[0], place) if value else None
 
 
 def parse_label_list(
-    cell: object, separator: str, where: str
+    cell: object, separator: str, place: str
 ) -> list[str] | None:
     """Returns the labels in a cell, None if the cell is null.
 
     Examples:
-        >>> parse_label_list("a|b", separator="|", where="line 2")
+        >>> parse_label_list("a|b", separator="|", place="line 2")
         ['a', 'b']
 
     Args:
         cell: a list, or text: a list in any notation, or names with `separator`
             between them. An empty text is an empty list.
         separator: the text between two labels.
-        where: the place of the cell, for the error.
+        place: the place of the cell, for the error.
 
     Raises:
         ValueError: the cell cannot be read as a list, or contains a 0 or 1 for
             each label.
     """
-    value = _unwrap_choices(cell, where)
+    value = _unwrap_choices(cell, place)
     if isinstance(value, str):
         value = [] if is_empty(value) else _split_text(value, separator)
     elif is_empty(value):
         return None
     if not isinstance(value, list):
         raise ValueError(
-            f"{where}: the labels must be a list in JSON, or names with "
+            f"{place}: the labels must be a list in JSON, or names with "
             f"{separator!r} between them, without brackets and quotes. "
             f"Received: {cell!r}"
         )
-    names = [convert_label(item, where) for item in value]
+    names = [convert_label(item, place) for item in value]
     if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
-        raise vector_error(where, cell)
+        raise vector_error(place, cell)
     # The same name in two spellings is one label.
     return [*dict.fromkeys(names)]
 
 
-def vector_error(where: str, cell: object) -> ValueError:
+def vector_error(place: str, cell: object) -> ValueError:
     """Returns the error for a 0 or 1 for each label instead of names."""
     return ValueError(
-        f"{where}: the labels must be names, not a 0 or 1 for each label. "
+        f"{place}: the labels must be names, not a 0 or 1 for each label. "
         f"Received: {cell!r}"
     )
 
 
-def _unwrap_choices(cell: object, where: str) -> object:
+def _unwrap_choices(cell: object, place: str) -> object:
     """Returns the list in {"choices": []}, and any other cell as it is.
 
     Label Studio writes one label as text, and several labels as such an object.
@@ -164,7 +164,7 @@ def _unwrap_choices(cell: object, where: str) -> object:
         ['ham', 'spam']
     """
     if isinstance(cell, str) and cell.startswith('{"choices"'):
-        cell = parse_json(cell, where)
+        cell = parse_json(cell, place)
     if isinstance(cell, dict) and "choices" in cell:
         return cell["choices"]
     return [*cell] if isinstance(cell, tuple) else cell

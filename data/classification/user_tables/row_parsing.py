@@ -77,7 +77,7 @@ class RowParser:
         if self.needs_text and all(map(is_blank, texts)):
             return ParsedRow(table_row, texts, lacks="text")
         cells = [row.get(column) for column in self.label_columns]
-        label = self._parse_label(cells, table_row.where)
+        label = self._parse_label(cells, table_row.place)
         if label is None and self.needs_label:
             return ParsedRow(table_row, texts, lacks="a label")
         return ParsedRow(
@@ -87,7 +87,7 @@ class RowParser:
             is_respelled=any(map(_is_respelled, cells)),
         )
 
-    def _parse_label(self, cells: Sequence[object], where: str) -> Label | None:
+    def _parse_label(self, cells: Sequence[object], place: str) -> Label | None:
         """Returns the label in the cells of a row, None if it is unknown.
 
         Several cells contain 0 or 1 for each of `allowed_labels`. In
@@ -96,22 +96,22 @@ class RowParser:
         """
         if all(cell is None for cell in cells):
             return None
-        where = f"{where}, column {self.label_flag!r}"
+        place = f"{place}, column {self.label_flag!r}"
         labels = self.allowed_labels or ()
         if self.output_mode == output_modes.MULTILABEL and len(cells) == 1:
             label: Label | None = label_notations.parse_label_list(
-                cells[0], self.label_separator, where
+                cells[0], self.label_separator, place
             )
         elif any(map(label_notations.is_empty, cells)):
             return None
         elif self.output_mode == output_modes.REGRESSION:
-            label = parse_regression_label(cells[0], where)
+            label = parse_regression_label(cells[0], place)
         elif len(cells) == 1:
-            label = label_notations.parse_label(cells[0], where, labels)
+            label = label_notations.parse_label(cells[0], place, labels)
         else:
-            label = _parse_one_hot(cells, where, labels)
+            label = _parse_one_hot(cells, place, labels)
         if label is not None and self.allowed_labels is not None:
-            _check_is_allowed(label, where, self.allowed_labels)
+            _check_is_allowed(label, place, self.allowed_labels)
         return label
 
 
@@ -121,27 +121,27 @@ def _is_respelled(cell: object) -> bool:
 
 
 def _parse_one_hot(
-    cells: Sequence[object], where: str, labels: Sequence[str]
+    cells: Sequence[object], place: str, labels: Sequence[str]
 ) -> list[str]:
     """Returns the labels whose cell contains 1 or true."""
     has_label = [
-        _ONE_HOT.get(label_notations.convert_label(cell, where))
+        _ONE_HOT.get(label_notations.convert_label(cell, place))
         for cell in cells
     ]
     if None in has_label:
         raise ValueError(
-            f"{where}: each of these columns must contain 0 or 1. "
+            f"{place}: each of these columns must contain 0 or 1. "
             f"Received: {cells}"
         )
     return [*itertools.compress(labels, has_label)]
 
 
-def _check_is_allowed(label: Label, where: str, labels: Sequence[str]) -> None:
+def _check_is_allowed(label: Label, place: str, labels: Sequence[str]) -> None:
     """Raises a ValueError if a row has a label that is not one of `labels`."""
     for name in class_names_of(label):
         if name not in labels:
             raise ValueError(
-                f"{where}: unknown label {name!r}; the labels are "
+                f"{place}: unknown label {name!r}; the labels are "
                 f"{format_first_labels(labels)}. Correct the line, or add "
                 "the label to --labels or to the train set"
             )

@@ -71,7 +71,7 @@ def labels_of_flags(
 
 
 def labels_of_examples(
-    examples: Iterable[InputExample], output_mode: OutputMode, where: str
+    examples: Iterable[InputExample], output_mode: OutputMode, source: str
 ) -> list[str]:
     """Returns the labels of examples, in alphabetical order.
 
@@ -79,23 +79,23 @@ def labels_of_examples(
         examples: the train set, and the dev set if it is of the same file,
             because it may have more labels.
         output_mode: "classification" or "multilabel".
-        where: the train set, for the error.
+        source: the train set, for the error.
 
     Raises:
         ValueError: the examples contain too few labels.
     """
     labels = sorted(count_labels(examples))
-    check_labels(labels, where, min_labels=_MIN_LABELS[output_mode])
+    check_labels(labels, source, min_labels=_MIN_LABELS[output_mode])
     return labels
 
 
 def check_label_column(
-    where: StrPath, column: str, examples: Sequence[InputExample]
+    source: StrPath, column: str, examples: Sequence[InputExample]
 ) -> None:
     """Checks that the column of a train set contains labels.
 
     Args:
-        where: the file, for the error.
+        source: the file, for the error.
         column: value of --label_column, for the error.
         examples: the examples of the file, whose rows name the labels.
 
@@ -108,11 +108,11 @@ def check_label_column(
     widths = {len(label) for label in labels if isinstance(label, list)}
     is_vector = len(widths - {0}) == 1 and max(widths) > 1
     if is_vector and {"0", "1"}.issuperset(counts):
-        raise vector_error(str(where), examples[0].label)
+        raise vector_error(str(source), examples[0].label)
     if len(counts) > max(_MAX_RARE_LABELS, len(examples) / 3):
         first_names = ", ".join(map(repr, itertools.islice(counts, 3)))
         raise ValueError(
-            f"{where}: --label_column={column} "
+            f"{source}: --label_column={column} "
             f"contains {len(counts)} labels in {len(examples)} rows, such "
             f"as {first_names}. Choose the column of the labels, or set "
             "--labels, or for numbers --output_mode=regression"
@@ -120,7 +120,7 @@ def check_label_column(
     for name in count_labels(examples[:1]):
         if counts[name] == 1 and name.casefold() in usual_names.LABEL_NAMES:
             raise ValueError(
-                f"{where}: line 1 contains the label {name!r}. If the "
+                f"{source}: line 1 contains the label {name!r}. If the "
                 "line names the columns, set --text_column and "
                 "--label_column to these names"
             )
@@ -167,7 +167,7 @@ def warn_of_labels(
 
 
 def warn_of_joined_labels(
-    where: str, labels: Sequence[str], separator: str
+    source: str, labels: Sequence[str], separator: str
 ) -> None:
     """Warns if a label consists of other labels.
 
@@ -175,7 +175,7 @@ def warn_of_joined_labels(
     of a cell.
 
     Args:
-        where: the train set, for the message.
+        source: the train set, for the message.
         labels: the labels, in alphabetical order.
         separator: value of --label_separator.
     """
@@ -186,7 +186,7 @@ def warn_of_joined_labels(
             logging.warning(
                 "%s: the label %r consists of other labels. If %r "
                 "separates labels, set --label_separator",
-                where,
+                source,
                 label,
                 mark,
             )

@@ -44,13 +44,13 @@ def guess_unset_columns(
         ValueError: a column is not found, or a second column of texts may
             belong to the first. The message lists the columns.
     """
-    where = f"--data_file={path}"
-    _check_has_columns(where, path, columns)
+    source = f"--data_file={path}"
+    _check_has_columns(source, path, columns)
     free_columns = _select_free_columns(path, columns, chosen_columns)
     if not {"text_column", "text_b_column"} & {*chosen_columns}:
-        _check_no_pair(where, free_columns)
+        _check_no_pair(source, free_columns)
     unset_flags = [flag for flag in USUAL_NAMES if flag not in chosen_columns]
-    found_columns = _choose_columns(where, columns, free_columns, unset_flags)
+    found_columns = _choose_columns(source, columns, free_columns, unset_flags)
     check_columns(str(path), columns, found_columns.values())
     return found_columns
 
@@ -96,7 +96,7 @@ def _select_free_columns(
 
 
 def _choose_columns(
-    where: str,
+    source: str,
     columns: Sequence[str],
     free_columns: Sequence[str],
     flags: Sequence[str],
@@ -104,7 +104,7 @@ def _choose_columns(
     """Returns {flag: its column} by the usual names of columns.
 
     Args:
-        where: flag and path of the table, for the error.
+        source: flag and path of the table, for the error.
         columns: all columns of the table.
         free_columns: columns that no flag names.
         flags: the flags whose columns are wanted.
@@ -113,30 +113,30 @@ def _choose_columns(
     for flag, column in guess_columns(free_columns, flags).items():
         if column is None:
             names = ", ".join(columns)
-            raise ValueError(f"{where}: set --{flag} to one of {names}")
+            raise ValueError(f"{source}: set --{flag} to one of {names}")
         column_of[flag] = column
     return column_of
 
 
 def _check_has_columns(
-    where: str, path: StrPath, columns: Sequence[str]
+    source: str, path: StrPath, columns: Sequence[str]
 ) -> None:
     """Raises a ValueError if the file contains lines of text, or no rows."""
     # A file of lines of text has the single column text.
     if format_of(path) in (None, "text") and [*columns] == ["text"]:
         raise ValueError(
-            f"{where} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
+            f"{source} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
         )
     if not columns:
-        raise ValueError(f"{where} contains no rows")
+        raise ValueError(f"{source} contains no rows")
 
 
-def _check_no_pair(where: str, columns: Sequence[str]) -> None:
+def _check_no_pair(source: str, columns: Sequence[str]) -> None:
     """Raises a ValueError if two columns may be the texts of pairs."""
     if pair := find_pair_columns(columns):
         text, text_b = pair
         raise ValueError(
-            f"{where} contains two columns of texts. To classify pairs, set "
+            f"{source} contains two columns of texts. To classify pairs, set "
             f"--text_column={shlex.quote(text)} "
             f"--text_b_column={shlex.quote(text_b)}. To classify one text, set "
             "only --text_column"

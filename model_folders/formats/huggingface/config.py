@@ -109,10 +109,10 @@ def parse_class_and_settings(
     return model_class, settings
 
 
-def _parse_text(value: object, where: str) -> str | None:
+def _parse_text(value: object, place: str) -> str | None:
     """Returns the text of an entry, None for null."""
     if not isinstance(value, str | None):
-        raise ValueError(f"{where} must be text. Received: {value!r:.80}")
+        raise ValueError(f"{place} must be text. Received: {value!r:.80}")
     return value
 
 

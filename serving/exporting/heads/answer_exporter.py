@@ -103,7 +103,7 @@ def create_answer_signatures(
             "answer": Signature(answerer.answer, inputs),
             "answer_n_best": Signature(answerer.answer_n_best, inputs),
         },
-        settings=to_settings(window_options, decoding_options),
+        head_settings=to_settings(window_options, decoding_options),
         exported_output=exported_outputs.LOGITS,
     )
 

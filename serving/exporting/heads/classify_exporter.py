@@ -107,7 +107,7 @@ def create_classify_signatures(
         output_mode,
         num_texts=len(input_names),
     )
-    recorded: HeadSettings = {
+    recorded_settings: HeadSettings = {
         "labels": labels,
         "output_mode": output_mode,
         "doc_stride": stride,
@@ -118,7 +118,7 @@ def create_classify_signatures(
         text_signatures=_list_text_signatures(
             classifier, input_names, reads_pairs=num_texts == 2
         ),
-        settings=recorded,
+        head_settings=recorded_settings,
         exported_output=exported_output,
     )
 

@@ -72,11 +72,11 @@ def create_tag_signatures(
         "tag": Signature(tagger.tag, inputs),
         "tag_words": Signature(tagger.tag_words, inputs),
     }
-    recorded: HeadSettings = {
+    recorded_settings: HeadSettings = {
         "labels": labels,
         "legal_tags": chooses_legal_tags,
     }
-    return ExportSignatures(tagger.predict, text_signatures, recorded)
+    return ExportSignatures(tagger.predict, text_signatures, recorded_settings)
 
 
 class _WordTagger:

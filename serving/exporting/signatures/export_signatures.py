@@ -48,14 +48,17 @@ class ExportSignatures:
         predict: function of the signature `ids`, which all formats contain.
         text_signatures: the signatures that accept text, the main one first. {}
             if the export accepts only ids.
-        settings: settings of the head, to record in the export's model.json.
+        head_settings: settings of the head, to record in the export's
+            model.json.
         exported_output: what `ids` computes from the logits (see
             exported_outputs.py).
     """
 
     predict: PredictFeatures
     text_signatures: Signatures = dataclasses.field(default_factory=dict)
-    settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
+    head_settings: HeadSettings = dataclasses.field(
+        default_factory=HeadSettings
+    )
     exported_output: exported_outputs.ExportedOutput = (
         output_modes.CLASSIFICATION
     )

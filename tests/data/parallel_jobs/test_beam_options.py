@@ -148,9 +148,9 @@ def test_options_without_a_value_are_errors(option):
 
 
 def test_the_runner_sets_the_number_of_workers():
-    flags = BeamOptions(pipeline="beam")
+    options = BeamOptions(pipeline="beam")
     with pytest.raises(ValueError, match=r"--num_processes=4 .*-pipeline=beam"):
-        flags.parse([], num_processes=4)
+        options.parse([], num_processes=4)
 
 
 @pytest.mark.parametrize("script", ["predict.py", "create_pretraining_data.py"])

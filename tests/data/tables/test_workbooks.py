@@ -33,7 +33,7 @@ def test_cells_are_texts_as_in_csv(tmp_path):
     ]
     row, *_ = read_table(Table(path), ["text"], ["label"])
     assert (row.row_number, row.cells["id"]) == (2, "7")
-    assert row.where == f"{path}, line 2"
+    assert row.place == f"{path}, line 2"
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ def test_replies_are_those_of_the_saved_model(
     assert bert.engine.name == engine
     result = getattr(bert, method)(*texts, **more)
     assert_same(result, getattr(load_text_model(kind), method)(*texts, **more))
-    assert bert.text_tasks == load_text_model(kind).text_tasks
+    assert bert.text_task_names == load_text_model(kind).text_task_names
 
 
 @pytest.mark.slow

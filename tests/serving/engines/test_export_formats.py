@@ -18,7 +18,7 @@ def test_the_newest_of_numbered_versions_is_asked(
     (tmp_path / "10").symlink_to(saved_models_folder / "features")
     # One that is still being copied.
     (tmp_path / "12").mkdir()
-    assert serving.load(tmp_path).text_tasks[0] == "embed"
+    assert serving.load(tmp_path).text_task_names[0] == "embed"
 
 
 @pytest.mark.parametrize(

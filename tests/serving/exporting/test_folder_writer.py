@@ -19,7 +19,7 @@ def write_encoder_export(folder, format, settings):
         outputs = model(features, training=False)
         return {"pooled": tf.cast(outputs["pooled_output"], tf.float32)}
 
-    signatures = ExportSignatures(predict, settings=settings)
+    signatures = ExportSignatures(predict, head_settings=settings)
     return write_export(folder, model, signatures, create_options(format))
 
 

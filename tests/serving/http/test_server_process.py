@@ -17,7 +17,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.text_tasks.asking import Asker
+from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
 from tests.support.serving.exports import MASKED, TEXTS
@@ -51,10 +51,10 @@ def ask_python(load_text_model):
 
     def ask_python(kind, task, requests):
         model = load_text_model(kind)
-        flags = ReplyOptions(top_k=8, n_best=8)
-        return Asker(model.text_engine, model.text_task(task), flags).ask(
-            requests
-        )
+        reply_options = ReplyOptions(top_k=8, n_best=8)
+        return ModelAsker(
+            model.text_engine, model.text_task(task), reply_options
+        ).ask(requests)
 
     return ask_python
 

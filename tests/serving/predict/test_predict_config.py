@@ -34,5 +34,5 @@ def test_the_tasks_of_all_kinds_can_be_chosen():
     )
     task_names = {"tokenize"}
     for kind in KIND_OF_CLASS.values():
-        task_names.update(kind.text_tasks)
+        task_names.update(kind.text_task_names)
     assert {*task_flag.choices} == task_names

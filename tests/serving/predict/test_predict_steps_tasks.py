@@ -10,7 +10,7 @@ import serving
 from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
-from serving.text_tasks.asking import Asker
+from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.text_task import ReplyOptions
 from serving.text_tasks.text_task_registry import list_text_tasks
 from tests.support.checkpoints import assert_same
@@ -110,7 +110,7 @@ def test_a_line_is_answered_as_in_python(
         tmp_path, saved_models_folder / kind, lines, task=task, **flags
     )
     model = load_text_model(kind)
-    asker = Asker(
+    asker = ModelAsker(
         model.text_engine, model.text_task(task), ReplyOptions(**flags)
     )
     for line, reply in zip(lines, result, strict=True):
@@ -140,7 +140,7 @@ def test_the_page_describes_every_text_task():
 def test_the_page_names_every_field_of_a_reply(task, load_text_model):
     kind, lines, flags = REQUESTS[task]
     model = load_text_model(kind)
-    asker = Asker(
+    asker = ModelAsker(
         model.text_engine, model.text_task(task), ReplyOptions(**flags)
     )
     fields = {name for reply in asker.ask(lines) for name in reply}
@@ -180,7 +180,7 @@ def test_texts_of_the_command_line_are_answered(
         dict(zip(text_task.field_names, texts, strict=False))
         for texts in groups
     ]
-    asker = Asker(model.text_engine, text_task)
+    asker = ModelAsker(model.text_engine, text_task)
     for reply, expected in zip(result, asker.ask(requests), strict=True):
         assert reply.keys() == expected.keys()
         for name in ("label", "answer", "words"):

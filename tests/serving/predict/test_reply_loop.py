@@ -10,7 +10,7 @@ from serving.engines import EngineError
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_loop import reply_to_rows
 from serving.predict.reply_rows import RowOptions
-from serving.text_tasks.asking import Asker
+from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
@@ -52,7 +52,9 @@ class Asked:
             InputRow(number, {"text": text}, cells={"id": number})
             for number, text in texts
         )
-        asker = Asker(create_text_engine_stub(self._run_all), self._text_task)
+        asker = ModelAsker(
+            create_text_engine_stub(self._run_all), self._text_task
+        )
         return [*reply_to_rows(asker, input_rows, RowOptions(**row_options))]
 
 
@@ -105,7 +107,7 @@ def rows_with_odd_numbers():
             raise EngineError("out of memory")
         return [{key: [] for key in inputs}]
 
-    asker = Asker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
+    asker = ModelAsker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
     (rows,) = reply_to_rows(asker, iter(batch), RowOptions())
     return [row.cells for row in rows]
 
@@ -131,7 +133,7 @@ def test_an_error_of_the_code_is_no_error_of_a_row():
     text_engine = create_text_engine_stub(
         lambda inputs, limits: [{number: [] for number in inputs}]
     )
-    asker = Asker(text_engine, PARSE_NUMBER_TASK)
+    asker = ModelAsker(text_engine, PARSE_NUMBER_TASK)
     input_rows = iter([InputRow(1, {"text": "no number"})])
     # Not a ValueError, which predict.py would print without its traceback.
     with pytest.raises(RuntimeError, match=r"score.*'no number'"):
@@ -150,7 +152,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
     text_engine = create_text_engine_stub(
         lambda inputs, limits: [{number: [] for number in inputs}]
     )
-    asker = Asker(text_engine, PARSE_NUMBER_TASK)
+    asker = ModelAsker(text_engine, PARSE_NUMBER_TASK)
     (rows,) = reply_to_rows(asker, input_rows, RowOptions())
     first, second = (row.cells for row in rows)
     assert first["text"] == "a"

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from serving.engines import EngineError
-from serving.text_tasks.asking import Asker, round_numbers
+from serving.text_tasks.asking import ModelAsker, round_numbers
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support.serving.stub_engines import (
@@ -32,7 +32,7 @@ class AskedWithFailures:
             PARSE_NUMBER_TASK.decode,
             [RequestField("text")],
         )
-        asker = Asker(create_text_engine_stub(self._run_all), text_task)
+        asker = ModelAsker(create_text_engine_stub(self._run_all), text_task)
         self.replies = asker.ask([{"text": text} for text in "123"])
 
     def _encode(self, text_engine, request):
@@ -72,7 +72,7 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 
-    asker = Asker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
+    asker = ModelAsker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
     with pytest.raises(KeyError, match="masked_lm_probabilities"):
         asker.ask([{"text": "1"}, {"text": "2"}])
     assert runs == [2]

@@ -54,7 +54,7 @@ def test_passages_are_ranked_by_the_output_of_each_pair(load_export):
 
 
 def test_a_regression_model_of_pairs_can_rerank(load_export):
-    assert load_export("ranker").text_tasks == [
+    assert load_export("ranker").text_task_names == [
         "classify",
         "rerank",
         "tokenize",

@@ -9,7 +9,7 @@ from model_folders.kinds import KIND_OF_CLASS
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task_registry import (
     TEXT_TASKS_OF_CLASS,
-    check_settings,
+    check_head_settings,
     create_text_tasks,
     list_text_tasks,
 )
@@ -88,9 +88,9 @@ def test_a_model_that_reads_windows_reads_all_of_a_single_text():
 def test_an_export_must_state_what_its_task_needs():
     settings = {"max_seq_length": 8, "output_mode": "classification"}
     with pytest.raises(ValueError, match="`labels`"):
-        check_settings("BertClassifier", settings, Path("model.json"))
+        check_head_settings("BertClassifier", settings, Path("model.json"))
 
 
 def test_a_regression_may_lack_labels_in_its_settings():
     settings = {"max_seq_length": 8, "output_mode": "regression"}
-    check_settings("BertClassifier", settings, Path("model.json"))
+    check_head_settings("BertClassifier", settings, Path("model.json"))

@@ -124,7 +124,7 @@ class EchoEngine:
 class EchoModel:
     """What a server reads of a `TextModel`, with an EchoEngine."""
 
-    text_tasks = ("task",)
+    text_task_names = ("task",)
     settings: Mapping[str, object] = MappingProxyType({})
 
     def __init__(self, engine: EchoEngine) -> None:

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import serving
 from serving.text_model import TextModel
-from serving.text_tasks.asking import Asker
+from serving.text_tasks.asking import ModelAsker
 from tests.support.serving.nasty_texts import DROPPED, NASTY, OTHERS, REPEATING
 
 # {name of a case: {field: text}}
@@ -90,7 +90,7 @@ class TwinSignature(NamedTuple):
 def _ask_words(text_model: TextModel, fields: Fields) -> Sequence[Any]:
     """Tags texts whose words are separated by white space."""
     requests = [{"words": text.split()} for text in fields["text"]]
-    asker = Asker(text_model.text_engine, text_model.text_task("tag"))
+    asker = ModelAsker(text_model.text_engine, text_model.text_task("tag"))
     return asker.ask(requests)
 
 

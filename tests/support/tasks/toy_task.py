@@ -31,7 +31,8 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.flow import fine_tune
 from training.loop.trainer import Trainer
 from training.preparation.starting_point_loading import (
-    complete_and_check_flags,
+    check_flags,
+    complete_flags,
     load_starting_point,
     read_initial_preset,
 )
@@ -69,9 +70,10 @@ def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
 def resolve_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     """Returns the Config as a script completes it."""
     parsed = create_command(create_flags(folder, **changes))
-    return complete_and_check_flags(
-        parsed, read_initial_preset(parsed.config)
-    ).config
+    preset = read_initial_preset(parsed.config)
+    parsed = complete_flags(parsed, preset)
+    check_flags(parsed, preset)
+    return parsed.config
 
 
 def create_starting_point(

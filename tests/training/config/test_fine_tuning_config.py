@@ -75,7 +75,7 @@ def test_a_data_file_alone_trains_evaluates_and_exports():
 
 def test_a_data_file_changes_no_flag_that_the_user_set():
     config = create_script_config(**ONE_FILE, do_train=False)
-    parsed = ParsedCommand(config, {"do_train": False}).decide_implied()
+    parsed = ParsedCommand(config, {"do_train": False}).apply_implied_flags()
     assert not parsed.config.training.do_train
     assert parsed.config.training.do_eval
 

@@ -4,8 +4,8 @@ from training.config.training_options import DistillationOptions
 
 
 def test_initial_blocks_are_the_numbers_in_init_layers():
-    flags = DistillationOptions(init_layers=["0", "2", "5"])
-    assert flags.initial_blocks == [0, 2, 5]
+    options = DistillationOptions(init_layers=["0", "2", "5"])
+    assert options.initial_blocks == [0, 2, 5]
 
 
 def test_without_init_layers_there_are_no_initial_blocks():

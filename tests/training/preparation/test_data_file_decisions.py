@@ -78,7 +78,7 @@ def decide_epochs_and_length(
     starting_point = toy_task.create_starting_point(
         config, bert_config, TOKENIZER, set_by_user=COLUMNS
     )
-    parsed = starting_point.parsed.decide_open(decided, "model.json")
+    parsed = starting_point.parsed.decide_if_open(decided, "model.json")
     starting_point = dataclasses.replace(starting_point, parsed=parsed)
     processor = create_processor(table, task_name)
     starting_point = decide_length_and_epochs(starting_point, processor.sets)

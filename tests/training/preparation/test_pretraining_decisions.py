@@ -38,7 +38,7 @@ def test_masked_records_state_both_lengths(decide_flags):
 
 def test_the_length_of_the_records_wins_over_that_of_the_weights(decide_flags):
     stated = {"max_seq_length": 64}
-    completed = decide_flags("masked").decide_open(stated, "model.json")
+    completed = decide_flags("masked").decide_if_open(stated, "model.json")
     assert completed.config.pretraining.max_seq_length == 32
 
 

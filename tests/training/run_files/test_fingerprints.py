@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from training.checks import resume_checks
 from training.preparation.starting_point_loading import (
-    complete_and_check_flags,
+    complete_flags,
     read_initial_preset,
 )
 from training.run_files import fingerprints
@@ -36,7 +36,7 @@ def describe_run(options, resumes=None):
     preset = read_initial_preset(parsed.config)
     if resumes:
         preset = Preset("run", is_own_run=True, training_settings=resumes)
-    config = complete_and_check_flags(parsed, preset).config
+    config = complete_flags(parsed, preset).config
     bert_config = modeling.load_config(options["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(starting_point, preset=preset)

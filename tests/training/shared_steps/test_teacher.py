@@ -191,8 +191,8 @@ def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
     options["data_dir"] = None
 
     def load(**changes):
-        flags = create_config(ClassifierConfig, **options, **changes)
-        starting_point = toy_task.create_starting_point(flags, bert_config)
+        config = create_config(ClassifierConfig, **options, **changes)
+        starting_point = toy_task.create_starting_point(config, bert_config)
         return load_teacher(starting_point, create_model, [labels])
 
     with pytest.raises(ValueError, match="contains a BertTokenClassifier"):

@@ -120,8 +120,8 @@ def test_an_export_records_how_it_reads_and_answers(model):
     signatures = create_answer_signatures(
         model, SETTINGS, create_options(max_seq_length=WINDOWS.max_seq_length)
     )
-    assert signatures.settings["doc_stride"] == WINDOWS.doc_stride
-    assert signatures.settings["n_best_size"] == DECODING.n_best_size
+    assert signatures.head_settings["doc_stride"] == WINDOWS.doc_stride
+    assert signatures.head_settings["n_best_size"] == DECODING.n_best_size
 
 
 def test_windows_that_are_too_short_for_a_question_are_refused(model):

@@ -10,7 +10,7 @@ from tests.support import fresh_process
 def test_each_class_that_answers_texts_can_be_exported():
     """Else a new class lacks its entry."""
     answering = {
-        name for name, kind in KIND_OF_CLASS.items() if kind.text_tasks
+        name for name, kind in KIND_OF_CLASS.items() if kind.text_task_names
     }
     assert answering <= HEAD_EXPORTER_OF_CLASS.keys()
 

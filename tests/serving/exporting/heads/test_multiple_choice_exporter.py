@@ -43,4 +43,4 @@ def test_the_probabilities_of_choices_are_their_softmax(
 
 
 def test_an_export_of_a_multiple_choice_model_accepts_no_text(choice_folder):
-    assert serving.load(choice_folder).text_tasks == []
+    assert serving.load(choice_folder).text_task_names == []

@@ -75,4 +75,4 @@ def test_an_export_records_the_tags_and_their_choice(model):
     signatures = create_tag_signatures(
         model, {"labels": TAGS, "legal_tags": False}, create_options()
     )
-    assert signatures.settings == {"labels": TAGS, "legal_tags": False}
+    assert signatures.head_settings == {"labels": TAGS, "legal_tags": False}
