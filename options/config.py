@@ -59,7 +59,7 @@ class Config:
         """Returns a copy with the flags that other flags imply.
 
         The copy may also change a flag that the user set. The caller ignores
-        such a change, because `ParsedCommand.decide_implied` keeps what the
+        such a change, because `ParsedCommand.apply_implied_flags` keeps what the
         user set.
         """
         return self
