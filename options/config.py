@@ -59,8 +59,8 @@ class Config:
         """Returns a copy with the flags that other flags imply.
 
         The copy may also change a flag that the user set. The caller ignores
-        such a change, because `ParsedCommand.apply_implied_flags` keeps what the
-        user set.
+        such a change, because `ParsedCommand.apply_implied_flags` keeps
+        what the user set.
         """
         return self
 
