@@ -9,9 +9,11 @@ from typing import Any
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 
-# Name of the configuration file of other libraries. Google's file is
-# bert_config.json.
-CONFIG_FILE = "config.json"
+# Google's name of the configuration file, which this project writes.
+BERT_CONFIG_FILE = "bert_config.json"
+# The name of the file of transformers, whose entries differ. KerasHub's file
+# has this name too.
+HUGGINGFACE_CONFIG_FILE = "config.json"
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
 # Names of activations, which `ops.ACTIVATIONS` defines. This module must not

@@ -5,7 +5,11 @@ import re
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
-from model_folders.bert_config import CONFIG_FILE, BertConfig
+from model_folders.bert_config import (
+    BERT_CONFIG_FILE,
+    HUGGINGFACE_CONFIG_FILE,
+    BertConfig,
+)
 from model_folders.formats.huggingface import config as huggingface_config
 from model_folders.formats.huggingface.config import HUGGINGFACE_WEIGHTS
 from model_folders.formats.kerashub import config as kerashub_config
@@ -36,7 +40,7 @@ def list_config_files(folder: StrPath, weights_path: StrPath) -> list[str]:
         folder: folder of the weights.
         weights_path: file, prefix of the files or folder of the weights.
     """
-    names = ["bert_config.json", CONFIG_FILE]
+    names = [BERT_CONFIG_FILE, HUGGINGFACE_CONFIG_FILE]
     weights = [
         os.path.join(weights_path, name)
         for name in (*HUGGINGFACE_WEIGHTS, *_KERAS_WEIGHTS)
@@ -102,7 +106,7 @@ def _is_huggingface(values: JsonObject, path: str) -> bool:
         os.path.join(folder, weights)
         for weights in ("pytorch_model.bin", "tf_model.h5")
     ]
-    return name == CONFIG_FILE and any(map(os.path.isfile, files))
+    return name == HUGGINGFACE_CONFIG_FILE and any(map(os.path.isfile, files))
 
 
 def read_class_and_settings(

@@ -15,7 +15,7 @@ from pathlib import Path
 from files.json_files import read_json
 from files.paths import StrPath
 from model_folders import kinds, model_json
-from model_folders.bert_config import CONFIG_FILE, BertConfig
+from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE, BertConfig
 from model_folders.formats.huggingface import sentence_transformers
 from model_folders.formats.huggingface.config import (
     PROBLEM_TYPE_OF_MODE,
@@ -70,7 +70,9 @@ def read_preset(
         path = hub.download_model(path)
     check_exists(path, flag)
     inner = sentence_transformers.read_network_folder(Path(path))
-    if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
+    if inner and os.path.isfile(
+        os.path.join(path, inner, HUGGINGFACE_CONFIG_FILE)
+    ):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
     return _read_folder(Path(folder_of(path)), path, flag, is_own_run)
@@ -187,7 +189,7 @@ def _read_folder(
     """
     contents = model_json.read_model_json(folder)
     model_class, head_settings = _class_and_settings_of(contents)
-    config_json = _find_first_file([folder / CONFIG_FILE])
+    config_json = _find_first_file([folder / HUGGINGFACE_CONFIG_FILE])
     if config_json and not model_class:
         # A model.json may only list the files of the folder.
         model_class, head_settings = read_class_and_settings(config_json)

@@ -13,6 +13,10 @@ from pathlib import Path
 
 from files.json_files import read_json
 from imports.installation import install_command
+from model_folders.bert_config import (
+    BERT_CONFIG_FILE,
+    HUGGINGFACE_CONFIG_FILE,
+)
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.labels import LABELS_FILE
 
@@ -22,8 +26,8 @@ _SNAPSHOT = re.compile(r"models--(.+)--(.+)[/\\]snapshots[/\\]([0-9a-f]{40})$")
 _HUB_PATH = re.compile(r"hf://([^/@\s]+/[^/@\s]+?)/?(?:@(\S+))?")
 # What describes a model: network, head, vocabulary, tokenizer and pooling.
 _SMALL_FILES = (
-    "config.json",
-    "bert_config.json",
+    HUGGINGFACE_CONFIG_FILE,
+    BERT_CONFIG_FILE,
     "model.json",
     LABELS_FILE,
     "vocab.txt",
@@ -111,7 +115,7 @@ def download_model(path: str) -> str:
         # Raises an error for a network or a task that is not read.
         kerashub_config.read_class_and_settings(small_files)
         return str(_download_files(path, name, commit, _KERASHUB_FILES))
-    _check_is_bert(path, small_files / "config.json")
+    _check_is_bert(path, small_files / HUGGINGFACE_CONFIG_FILE)
     folder = _download_files(path, name, commit, _SAFETENSORS_FILES)
     if not any(folder.glob("*.safetensors")):
         folder = _download_older_files(path, name, commit)

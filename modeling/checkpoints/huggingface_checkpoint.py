@@ -16,7 +16,7 @@ import safetensors.numpy
 
 from files.paths import StrPath
 from model_folders.atomic_folders import atomic_folder
-from model_folders.bert_config import CONFIG_FILE
+from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE
 from model_folders.formats.huggingface.config import (
     HUGGINGFACE_WEIGHTS,
     create_config_json,
@@ -251,7 +251,9 @@ def save_huggingface(
             tokenizer, max_seq_length, model.config.vocab_size
         )
     tensors = _copy_tensors(model, leave_out)
-    contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
+    contents[HUGGINGFACE_CONFIG_FILE] = (
+        json.dumps(values, indent=2, sort_keys=True) + "\n"
+    )
     contents |= files or {}
     # Do not use `save_file`, which creates a file that only its owner can read.
     weights = safetensors.numpy.save(tensors, metadata={"format": "pt"})

@@ -19,7 +19,7 @@ from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.atomic_folders import atomic_folder
-from model_folders.bert_config import CONFIG_FILE, BertConfig
+from model_folders.bert_config import BertConfig
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub import objects as kerashub_objects
 from model_folders.formats.kerashub.config import (
@@ -125,7 +125,10 @@ def _create_files(
     tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKEN_OF_ENTRY.values())
     network = kerashub_objects.create_network_json(config)
     casing = kerashub_objects.create_tokenizer_json(tokenizer.do_lower_case)
-    values = {CONFIG_FILE: network, kerashub_config.TOKENIZER_FILE: casing}
+    values = {
+        kerashub_config.CONFIG_FILE: network,
+        kerashub_config.TOKENIZER_FILE: casing,
+    }
     contents: dict[str, str | bytes] = {
         kerashub_config.VOCAB_FILE: tokenizer.vocab_bytes
     }

@@ -24,6 +24,7 @@ import tensorflow as tf
 from files.atomic import partial_path, sync_to_disk
 from files.paths import StrPath, named_tensorflow_errors
 from model_folders.atomic_folders import atomic_folder
+from model_folders.bert_config import BERT_CONFIG_FILE
 from model_folders.formats.tf1 import (
     check_tf1_files,
     open_tf1_checkpoint,
@@ -181,7 +182,7 @@ def save_release(
     if labels is not None:
         check_labels(labels, num_labels=model.num_labels)
     contents: dict[str, str | bytes] = {
-        "bert_config.json": model.config.to_json_string()
+        BERT_CONFIG_FILE: model.config.to_json_string()
     }
     if tokenizer:
         num_positions = model.config.max_position_embeddings

@@ -10,7 +10,10 @@ from files import atomic
 from files.paths import named_tensorflow_errors
 from imports.installation import install_command
 from model_folders import atomic_folders, kinds, model_json
-from model_folders.bert_config import CONFIG_FILE
+from model_folders.bert_config import (
+    BERT_CONFIG_FILE,
+    HUGGINGFACE_CONFIG_FILE,
+)
 from model_folders.cards import copies, model_card
 from model_folders.formats.huggingface.config import (
     PROBLEM_TYPE_OF_MODE,
@@ -141,12 +144,12 @@ def _create_model_files(
 
     These files are the model's configuration, labels and tokenizer.
     """
-    texts = {"bert_config.json": model.config.to_json_string()}
+    texts = {BERT_CONFIG_FILE: model.config.to_json_string()}
     if labels := head_settings.get("labels"):
         texts[LABELS_FILE] = format_labels(labels)
     if not _is_only_saved_model(options):
         entries = _create_config_entries(model, options, head_settings)
-        texts[CONFIG_FILE] = json.dumps(entries, indent=2) + "\n"
+        texts[HUGGINGFACE_CONFIG_FILE] = json.dumps(entries, indent=2) + "\n"
     files = {name: text.encode() for name, text in texts.items()}
     if options.tokenizer:
         # transformers cuts texts to this length, as this project does.

@@ -12,12 +12,10 @@ from data.text import tokenization, vocabulary_learning
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
 from model_folders import tokenizer_files
-from model_folders.bert_config import BertConfig
+from model_folders.bert_config import BERT_CONFIG_FILE, BertConfig
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from terminal import progress
 from tools.vocabulary.vocabulary_config import VocabularyConfig
-
-_CONFIG_FILE = "bert_config.json"
 
 
 def choose_casing_file(config: VocabularyConfig) -> str | None:
@@ -165,7 +163,7 @@ def write_configuration(folder: str, vocab_size: int) -> None:
         ValueError: the configuration in the folder is malformed.
         OSError: the file cannot be written.
     """
-    path = os.path.join(folder, _CONFIG_FILE)
+    path = os.path.join(folder, BERT_CONFIG_FILE)
     if not os.path.isfile(path):
         bert_config = BertConfig(vocab_size=vocab_size)
         write_bytes(path, bert_config.to_json_string().encode())

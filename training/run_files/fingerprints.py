@@ -131,7 +131,7 @@ def _list_files_beside(file: str) -> list[str]:
     names = (
         kerashub_config.TASK_WEIGHTS_FILE,
         kerashub_config.TASK_FILE,
-        "config.json",
+        kerashub_config.CONFIG_FILE,
     )
     files = [os.path.join(folder, name) for name in names]
     existing_files = [*filter(os.path.isfile, files)]

@@ -15,6 +15,7 @@ from data.text.tokenization import FullTokenizer
 from files.atomic import write_bytes
 from files.json_files import parse_json, read_json, write_json
 from model_folders import kinds, model_json
+from model_folders.bert_config import BERT_CONFIG_FILE
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json import MODEL_JSON_FILE
@@ -119,7 +120,7 @@ def create_listed_files(
         labels: names of the model's outputs, in order. If None, no
             labels.txt is written.
     """
-    files = {"bert_config.json": model.config.to_json_string().encode()}
+    files = {BERT_CONFIG_FILE: model.config.to_json_string().encode()}
     if tokenizer:
         num_positions = model.config.max_position_embeddings
         files |= create_vocab_files(tokenizer, num_positions)

@@ -16,6 +16,7 @@ from model_folders.kinds import CLASSIFIER, ENCODER, PRETRAINER, ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer
 
+CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.weights.h5"
 # The index of weights in several files, SHARDS.
 INDEX_FILE = "model.weights.json"
@@ -72,7 +73,7 @@ def is_kerashub(values: JsonObject) -> bool:
 
 def has_kerashub_config(folder: StrPath) -> bool:
     """Returns whether the config.json of a folder, if any, is KerasHub's."""
-    path = os.path.join(folder, "config.json")
+    path = os.path.join(folder, CONFIG_FILE)
     return os.path.isfile(path) and is_kerashub(read_json(path))
 
 
@@ -178,7 +179,7 @@ def read_class_and_settings(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
         OSError, ValueError: `read_json` raises an error, or the network or the
             task is none that this project reads.
     """
-    path = os.path.join(folder, "config.json")
+    path = os.path.join(folder, CONFIG_FILE)
     network = parse_object(read_json(path), path, "BertBackbone")
     model_class, entries = read_task(folder)
     settings: HeadSettings = {}

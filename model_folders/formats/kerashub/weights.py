@@ -14,10 +14,11 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 from files.paths import StrPath
-from model_folders.bert_config import CONFIG_FILE, BertConfig
+from model_folders.bert_config import BertConfig
 from model_folders.formats.h5_files import open_h5_entries
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub.config import (
+    CONFIG_FILE,
     INDEX_FILE,
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
