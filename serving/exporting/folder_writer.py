@@ -8,7 +8,7 @@ from typing import Protocol
 
 from files import atomic
 from files.paths import named_tensorflow_errors
-from imports.installation import install_command
+from imports.installation import extra_of, install_command
 from model_folders import atomic_folders, kinds, model_json
 from model_folders.bert_config import (
     BERT_CONFIG_FILE,
@@ -185,13 +185,21 @@ def _write_onnx(
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> None:
-    """Writes the file model.onnx, if the package onnx is installed."""
+    """Writes the file model.onnx.
+
+    Raises:
+        ImportError: the package onnx or onnxruntime is not installed.
+    """
     try:
         # Import late, because only this format needs the package onnx.
+        # `write_onnx` imports onnxruntime, which quantized weights need.
         from serving.exporting import onnx_writer
 
         onnx_writer.write_onnx(path, model, signatures, options)
     except ModuleNotFoundError as error:
+        if extra_of(error.name) is None:
+            # The code of this project is wrong, or its installation.
+            raise
         raise ImportError(
             f"The format onnx needs {error.name}: {install_command(error.name)}"
         ) from error

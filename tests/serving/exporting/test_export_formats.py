@@ -254,6 +254,21 @@ def test_a_missing_package_is_named_with_its_command(
     assert not (tmp_path / "model").exists()
 
 
+def test_a_missing_module_of_this_project_is_no_missing_package(
+    tmp_path, monkeypatch
+):
+    pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
+    module = "serving.exporting.onnx_graph.encoder_nodes"
+    monkeypatch.setitem(sys.modules, module, None)
+    # Another test may have imported the module that imports it.
+    monkeypatch.delitem(
+        sys.modules, "serving.exporting.onnx_writer", raising=False
+    )
+    monkeypatch.delattr(exporting, "onnx_writer", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=module):
+        export_classifier(tmp_path / "model", create_classifier(), "onnx")
+
+
 def test_a_saved_model_of_keras_is_named(tmp_path):
     folder = tmp_path / "exported"
     model = keras.Sequential([keras.Input([3]), keras.layers.Dense(2)])
