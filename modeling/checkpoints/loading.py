@@ -3,12 +3,17 @@
 import inspect
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import keras
 from absl import logging
 
-from model_folders.bert_config import BertConfig, check_config
+from model_folders.bert_config import (
+    BERT_CONFIG_FILE,
+    HUGGINGFACE_CONFIG_FILE,
+    BertConfig,
+    check_config,
+)
 from model_folders.checkpoint_folders import RunStep
 from model_folders.formats.head_names import find_num_outputs
 from model_folders.formats.shape_checks import (
@@ -157,7 +162,10 @@ def create_model(
     """
     config = config or preset.load_config()
     if config is None:
-        _raise_missing_config(preset)
+        # An error about the weights says more than that a configuration is
+        # missing.
+        check_checkpoint(preset)
+        raise _missing_config_error(preset)
     check_config(config)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
@@ -180,12 +188,11 @@ def create_model(
     return model, report
 
 
-def _raise_missing_config(preset: Preset) -> NoReturn:
-    """Raises the error for a folder that contains no configuration."""
-    # An error about the weights says more than that a configuration is missing.
-    check_checkpoint(preset)
-    raise FileNotFoundError(
-        f"{preset.path} contains no bert_config.json or config.json"
+def _missing_config_error(preset: Preset) -> FileNotFoundError:
+    """Returns the error for a folder that contains no configuration."""
+    return FileNotFoundError(
+        f"{preset.path} contains no {BERT_CONFIG_FILE} or "
+        f"{HUGGINGFACE_CONFIG_FILE}"
     )
 
 
