@@ -1,6 +1,6 @@
 """The names of outputs: their order, their normal form, and labels.txt.
 
-Messages of all packages list labels by `format_first_labels`.
+Messages of all packages list labels by `join_first`.
 """
 
 import itertools
@@ -19,10 +19,13 @@ def is_label(label: object) -> bool:
     return isinstance(label, str) and label.splitlines() == [label]
 
 
-def format_first_labels(labels: Sequence[str]) -> str:
-    """Joins the first ten labels for a message, which should not be long."""
-    more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
-    return ", ".join(labels[:10]) + more
+def join_first(texts: Sequence[str]) -> str:
+    """Joins the first ten texts for a message, which should not be long.
+
+    The texts are labels, or descriptions of labels.
+    """
+    more = f" and {len(texts) - 10} more" if len(texts) > 10 else ""
+    return ", ".join(texts[:10]) + more
 
 
 def check_labels(

@@ -10,7 +10,7 @@ from typing import TypeVar
 from absl import logging
 
 from data.sets.text_keys import split_fraction_of
-from model_folders.labels import format_first_labels
+from model_folders.labels import join_first
 
 T = TypeVar("T")
 
@@ -70,10 +70,10 @@ def log_label_split(
     ]
     logging.info(
         "Labels to train on and in the dev set: %s",
-        format_first_labels(descriptions),
+        join_first(descriptions),
     )
     lacks = [
-        f"the {name} set has none of {format_first_labels(missing)}"
+        f"the {name} set has none of {join_first(missing)}"
         for name, counts in (("dev", dev), ("train", train))
         if (missing := [label for label in labels if not counts[label]])
     ]

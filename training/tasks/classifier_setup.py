@@ -23,7 +23,7 @@ from data.classification.user_tables.table_processor import (
 )
 from data.tables.tables import Table
 from model_folders import output_modes
-from model_folders.labels import format_first_labels
+from model_folders.labels import join_first
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_decisions import (
@@ -249,4 +249,4 @@ def compute_class_weights(
 def _log_class_weights(weights: Mapping[str, float]) -> None:
     """Logs the weights that `compute_class_weights` returns."""
     descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
-    logging.info("Class weights: %s", format_first_labels(descriptions))
+    logging.info("Class weights: %s", join_first(descriptions))

@@ -14,7 +14,7 @@ from data.classification.user_tables import label_notations
 from data.sets.text_keys import is_blank
 from data.tables.tables import TableRow, texts_of
 from model_folders import output_modes
-from model_folders.labels import format_first_labels, normal_label
+from model_folders.labels import join_first, normal_label
 from model_folders.output_modes import OutputMode
 
 # {cell in a column for one label: whether the text has this label}.
@@ -142,6 +142,6 @@ def _check_is_allowed(label: Label, place: str, labels: Sequence[str]) -> None:
         if name not in labels:
             raise ValueError(
                 f"{place}: unknown label {name!r}; the labels are "
-                f"{format_first_labels(labels)}. Correct the line, or add "
+                f"{join_first(labels)}. Correct the line, or add "
                 "the label to --labels or to the train set"
             )

@@ -24,7 +24,7 @@ from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.labels import (
     check_labels,
-    format_first_labels,
+    join_first,
 )
 from model_folders.output_modes import OutputMode
 
@@ -132,9 +132,7 @@ def log_label_counts(
     """Logs how many examples of a train set each label has."""
     counts = count_labels(train)
     descriptions = [f"{name} {counts[name]}" for name in labels]
-    logging.info(
-        "Labels of the train set: %s", format_first_labels(descriptions)
-    )
+    logging.info("Labels of the train set: %s", join_first(descriptions))
 
 
 def warn_of_labels(
@@ -156,13 +154,13 @@ def warn_of_labels(
             "%d labels have fewer than %d rows to train on: %s",
             len(rare),
             _MIN_ROWS_OF_LABEL,
-            format_first_labels(rare),
+            join_first(rare),
         )
     if typos := describe_misspelled_labels(train_counts + count_labels(dev)):
         logging.warning(
             "These labels may be misspelled: %s. Correct the data if they mean "
             "the same.",
-            format_first_labels(typos),
+            join_first(typos),
         )
 
 
