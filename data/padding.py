@@ -1,9 +1,9 @@
-"""Trims the padding of a batch of inputs."""
+"""Cuts batches of inputs to their longest input."""
 
 import tensorflow as tf
 
 
-def trim_padding(
+def cut_to_longest(
     features: dict[str, tf.Tensor], multiple: int = 16
 ) -> dict[str, tf.Tensor]:
     """Removes the positions at the end that are padding in all sequences.

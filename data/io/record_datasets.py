@@ -14,7 +14,7 @@ import tensorflow as tf
 from data.io.feature_specs import RecordSpec
 from data.io.tf_examples import feature_lengths
 from data.io.tfrecord_files import count_records, read_records
-from data.padding import trim_padding
+from data.padding import cut_to_longest
 
 # In training: number of records in the shuffle buffer.
 SHUFFLE_BUFFER_SIZE = 10000
@@ -104,8 +104,8 @@ def create_dataset(
         seed: number that determines the order in training.
         skip_records: number of records to skip at the start. In training,
             complete epochs are skipped without reading their records.
-        trims_padding: whether `trim_padding` cuts each batch to the length of
-            its longest sequence.
+        trims_padding: whether to cut each batch to its longest sequence,
+            rounded up to a multiple of 16.
 
     Returns:
         tf.data.Dataset of dicts {name: tensor [B, ...]} from `decode_batch`.
@@ -135,7 +135,7 @@ def create_dataset(
         features = decode_batch(serialized, records.spec)
         if records.dynamic_masking is not None and draws is not None:
             features = records.dynamic_masking(features, draws)
-        return trim_padding(features) if trims_padding else features
+        return cut_to_longest(features) if trims_padding else features
 
     # Turn autotuning off. With it on, finding the end of a dataset sometimes
     # took as long as reading the whole dataset.

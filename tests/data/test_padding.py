@@ -1,14 +1,14 @@
-"""Batches whose padding is trimmed."""
+"""Batches that are cut to their longest input."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.padding import trim_padding
+from data.padding import cut_to_longest
 
 
 @pytest.mark.parametrize("choices", [(), (2,)])
-def test_trim_padding_cuts_to_the_longest_sequence(choices):
+def test_a_batch_is_cut_to_its_longest_sequence(choices):
     mask = np.zeros((3, *choices, 60), np.int32)
     mask[0, ..., :2] = 1
     mask[2, ..., :20] = 1
@@ -19,15 +19,15 @@ def test_trim_padding_cuts_to_the_longest_sequence(choices):
         "segment_ids": tf.constant(mask),
         "label_ids": tf.constant([1, 2, 3]),
     }
-    trimmed = trim_padding(features)
+    cut = cut_to_longest(features)
     expected = {"input_ids": ids[..., :32], "input_mask": mask[..., :32]}
     for name, values in (expected | {"label_ids": [1, 2, 3]}).items():
-        np.testing.assert_array_equal(trimmed[name], values)
+        np.testing.assert_array_equal(cut[name], values)
 
 
 @pytest.mark.parametrize(("value", "length"), [(0, 1), (1, 21)])
-def test_trim_padding_leaves_something_and_never_adds(value, length):
+def test_the_cut_leaves_something_and_never_adds(value, length):
     names = ["input_ids", "input_mask", "segment_ids"]
     features = dict.fromkeys(names, tf.fill([2, 21], value))
-    trimmed = trim_padding(features)
-    assert trimmed["input_ids"].shape == (2, length)
+    cut = cut_to_longest(features)
+    assert cut["input_ids"].shape == (2, length)

@@ -13,7 +13,7 @@ USES = {
 import tensorflow as tf
 
 from data.io.record_datasets import Records, create_dataset
-from data.padding import trim_padding
+from data.padding import cut_to_longest
 from data.text.ragged import true_indices
 
 ids = tf.constant([1, 2])
@@ -25,8 +25,8 @@ masks: list[tf.Tensor] = [batch["input_mask"] for batch in dataset.take(1)]
         [
             "true_indices(rows)",
             "true_indices([True])",
-            "trim_padding(ids)",
-            "trim_padding({'input_ids': rows})",
+            "cut_to_longest(ids)",
+            "cut_to_longest({'input_ids': rows})",
             "tf.reshape({'ids': ids}, [-1])",
             "tf.repeat(ids, 2, axes=0)",
             "tf.cast(None, tf.int32)",
