@@ -92,10 +92,10 @@ class DocumentReader:
             max_characters: a document that is longer becomes several.
         """
         lines = self._read_lines(line_ranges)
-        for text, is_end in _split_texts(lines, max_characters):
-            if not is_wanted(zlib.crc32("\n".join(text).encode())):
+        for document_lines, is_end in _split_documents(lines, max_characters):
+            if not is_wanted(zlib.crc32("\n".join(document_lines).encode())):
                 continue
-            document = self._encoder.encode(text)
+            document = self._encoder.encode(document_lines)
             self._count_sentences(document)
             if document:
                 self.counts["num_documents"] += is_end
@@ -108,9 +108,9 @@ class DocumentReader:
                 line_range.path, line_range.start, line_range.end
             )
             num_dropped = 0
-            for text, num_dropped_in_line in lines:
+            for unstripped_line, num_dropped_in_line in lines:
                 num_dropped += num_dropped_in_line
-                line = text.strip()
+                line = unstripped_line.strip()
                 if markup := guess_markup(line):
                     self.counts[markup] += 1
                 yield line
@@ -128,7 +128,7 @@ class DocumentReader:
         counts["num_sentences"] += len(document)
 
 
-def _split_texts(
+def _split_documents(
     lines: Iterable[str], max_characters: float
 ) -> Iterator[tuple[list[str], bool]]:
     """Yields (lines of a document, whether the document ends with them).
@@ -137,20 +137,20 @@ def _split_texts(
     yielded in several pieces.
 
     Examples:
-        >>> [*_split_texts(["It left.", "", "A", "tug"], max_characters=4)]
+        >>> [*_split_documents(["It left.", "", "A", "tug"], max_characters=4)]
         [(['It left.'], False), (['A', 'tug'], False)]
-        >>> [*_split_texts(["It left.", "", "A", "tug"], max_characters=99)]
+        >>> [*_split_documents(["It left.", "", "A", "tug"], max_characters=99)]
         [(['It left.'], True), (['A', 'tug'], False)]
     """
-    text: list[str] = []
-    length = 0
+    document_lines: list[str] = []
+    num_characters = 0
     for line in lines:
         if line:
-            text.append(line)
-            length += len(line)
-        if text and (not line or length >= max_characters):
-            yield text, not line
-            text = []
-            length = 0
-    if text:
-        yield text, False
+            document_lines.append(line)
+            num_characters += len(line)
+        if document_lines and (not line or num_characters >= max_characters):
+            yield document_lines, not line
+            document_lines = []
+            num_characters = 0
+    if document_lines:
+        yield document_lines, False

@@ -205,8 +205,8 @@ def _draw_tokens(
             break
     document = all_documents[random_index]
     tokens: deque[bytes] = deque()
-    for segment in document[rng.randint(0, len(document) - 1) :]:
-        tokens.extend(segment)
+    for sentence in document[rng.randint(0, len(document) - 1) :]:
+        tokens.extend(sentence)
         if len(tokens) >= target_length:
             break
     return tokens
