@@ -59,9 +59,10 @@ class TextModel(TextTaskMethods):
 
     Args:
         path: folder of an export, or a folder of numbered exports, of which the
-            newest is loaded, as in TensorFlow Serving. For the --output_dir of
-            a run, OUTPUT_DIR_model is loaded. A SavedModel is a program that
-            may read and write your files, so load only models that you trust.
+            newest is loaded, as in TensorFlow Serving. For the folder of a
+            training run, such as `run`, the export `run_model` is loaded. A
+            SavedModel is a program that may read and write your files, so load
+            only models that you trust.
         num_threads: number of threads, or None for one per CPU.
         engine: "litert", "onnx" or "saved_model". Only "saved_model" needs
             TensorFlow. None chooses one that is installed and whose file is in
@@ -221,9 +222,9 @@ def load(
 
     Args:
         path: folder of an export, or a folder of numbered exports, of which the
-            newest is loaded. For the --output_dir of a run, OUTPUT_DIR_model is
-            loaded. A SavedModel is a program that may read and write your
-            files, so load only models that you trust.
+            newest is loaded. For the folder of a training run, such as `run`,
+            the export `run_model` is loaded. A SavedModel is a program that may
+            read and write your files, so load only models that you trust.
         num_threads: number of threads, or None for one per CPU.
         engine: "litert", "onnx" or "saved_model". None chooses one that is
             installed and whose file is in the folder.

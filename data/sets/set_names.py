@@ -69,7 +69,7 @@ def find_set_file(
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: there are several such files, or --data_dir is not set.
+        ValueError: there are several such files, or `data_dir` is None.
     """
     if data_dir is None:
         raise ValueError("--data_dir is not set. Set --data_dir or --labels")

@@ -106,7 +106,7 @@ def check_loaded(report: LoadReport, *, needs_head: bool = True) -> None:
 
     Args:
         report: report of loading the weights.
-        needs_head: whether the command computes the outputs of the head.
+        needs_head: whether the caller computes the outputs of the head.
 
     Raises:
         ValueError: the checkpoint lacks the head.

@@ -46,7 +46,8 @@ def find_export_folder(path: str | os.PathLike[str]) -> Path:
     """Returns the folder of an export: `path`, or its newest version.
 
     The versions are folders in `path` whose names are numbers, as in TensorFlow
-    Serving. The --output_dir of a run stands for OUTPUT_DIR_model.
+    Serving. The folder of a training run, such as `run`, stands for the export
+    `run_model`.
 
     Raises:
         FileNotFoundError: there is no export.

@@ -40,8 +40,20 @@ def write_export(
 ) -> model_card.Card | None:
     """Writes the files of an export, with signatures that were created.
 
+    Args:
+        export_dir: folder to write. It replaces an earlier export.
+        model: model whose networks and configuration are written.
+        signatures: the functions to export and the settings of the head.
+        options: the formats and what else to write.
+
     Returns:
         the card, None if the export has no settings and therefore no card.
+
+    Raises:
+        ImportError: a package that a format needs is not installed.
+        ValueError: `export_dir` contains a file that this project did not
+            write, or is not a folder.
+        OSError: the folder cannot be written.
     """
     head_settings = signatures.head_settings
     if signatures.text_signatures:
