@@ -73,7 +73,6 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         strategy=strategy,
         teacher=teacher,
         label_alternatives=task.label_alternatives,
-        loads_best=config.loads_best,
     )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
