@@ -67,13 +67,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         set_fingerprints,
     )
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
-    trainer = open_run(
-        starting_point,
-        plan,
-        strategy=strategy,
-        teacher=teacher,
-        label_alternatives=task.label_alternatives,
-    )
+    trainer = open_run(starting_point, plan, strategy=strategy, teacher=teacher)
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.named_record_errors(records):

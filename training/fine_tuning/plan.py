@@ -63,6 +63,7 @@ def plan_fine_tuning(
         num_steps=num_steps,
         training_settings=training_settings,
         labels=task.labels,
+        label_alternatives=task.label_alternatives,
         dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
     )
 

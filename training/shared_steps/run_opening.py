@@ -4,7 +4,6 @@
 """
 
 import functools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import keras
@@ -34,7 +33,6 @@ def open_run(
     *,
     strategy: tf.distribute.Strategy,
     teacher: "AnyTaskModel | None" = None,
-    label_alternatives: Sequence[Sequence[str]] = (),
 ) -> Trainer:
     """Opens the folder of a run, and creates its model with its weights.
 
@@ -44,9 +42,6 @@ def open_run(
         strategy: the strategy of the devices, as `devices.connect_devices`
             returns it. It creates the variables.
         teacher: the teacher to learn from, None without a teacher.
-        label_alternatives: the names of the model's outputs, and other lists of
-            names that the files of the weights may use for them. Empty if the
-            outputs are not labels.
 
     Returns:
         the Trainer, with the weights that `RunWeights.restore_or_load` chooses.
@@ -64,7 +59,7 @@ def open_run(
     trainer = create_trainer(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
-    trainer.run_weights.restore_or_load(label_alternatives)
+    trainer.run_weights.restore_or_load(plan.label_alternatives)
     return trainer
 
 
