@@ -94,10 +94,15 @@ class Config(TrainingConfig):
     """Configuration of a Trainer that may run several steps in one call."""
 
     at_once: int = option(1, "Number of steps in one call.")
+    load_best: bool = option(False, "Without training, load the best step.")
 
     @property
     def steps_per_call(self) -> int:
         return self.at_once
+
+    @property
+    def starts_from_best(self) -> bool:
+        return self.load_best
 
 
 def create_loop_config(output_dir: StrPath, **changes: object) -> Config:

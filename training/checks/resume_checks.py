@@ -1,8 +1,8 @@
 """Checks that a command goes on with what the run that it resumes began with.
 
 A run keeps its flags and settings, its train set, and its records. model.json
-records all of them, and `create_training_settings` creates this entry. This
-module imports no TensorFlow.
+records all of them (run_files/run_description.py). This module imports no
+TensorFlow.
 """
 
 import json
@@ -36,37 +36,17 @@ _RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 )
 
 
-def create_training_settings(
-    config: TrainingConfig,
-    preset: Preset | None,
-    settings: Mapping[str, object],
+def to_stored_settings(
+    config: TrainingConfig, settings: Mapping[str, object]
 ) -> TrainingSettings:
-    """Returns the settings for model.json, which a resumed run must keep.
+    """Returns settings and flags as model.json stores them.
 
-    Checks first that the run which the command resumes began with them. For
-    example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]} in
-    pretraining. A resumed run keeps settings that this command does not know.
+    Only flags that a resumed run must keep are stored. Tuples become lists.
 
     Args:
         config: the flags of the command.
-        preset: Preset of the weights, None if they are random.
         settings: JSON-serializable dict of settings, besides the flags.
-
-    Raises:
-        ValueError: the run began with another flag or setting. The message
-            names it. Or its folder does not state the settings.
     """
-    check_resumed_settings(config, preset, settings)
-    now = _with_flags(config, settings)
-    if preset and preset.is_own_run:
-        return {**preset.training_settings, **now}
-    return now
-
-
-def _with_flags(
-    config: TrainingConfig, settings: Mapping[str, object]
-) -> TrainingSettings:
-    """Returns settings as model.json stores them, with lists for tuples."""
     values = {
         **settings,
         "flags": config.flag_values_of(*_COMPARED_ROLES),
@@ -114,7 +94,7 @@ def check_resumed_settings(
             "the file, or train on in another --output_dir, with "
             f"--init_checkpoint={folder}"
         )
-    now = _select_compared_settings(_with_flags(config, settings))
+    now = _select_compared_settings(to_stored_settings(config, settings))
     saved = _select_compared_settings(preset.training_settings)
     names = saved.keys() & now.keys()
     for flag in options_of(config, Role.TRAINING):

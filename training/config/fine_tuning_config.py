@@ -152,6 +152,11 @@ class FineTuningConfig(TrainingConfig):
         return self.fine_tuning.load_best
 
     @property
+    def starts_from_best(self) -> bool:
+        """Whether a command without training starts from the best step."""
+        return self.fine_tuning.load_best
+
+    @property
     def evaluates(self) -> bool:
         """Whether the command evaluates, during or after training."""
         return self.training.do_eval or self.keeps_best

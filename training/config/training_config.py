@@ -122,8 +122,16 @@ class TrainingConfig(ModelConfig):
 
     @property
     def loads_best(self) -> bool:
-        """Whether results and exports are of the best step, if there is one."""
+        """Whether --init_checkpoint and exports take a run's best step."""
         return True
+
+    @property
+    def starts_from_best(self) -> bool:
+        """Whether a command without training starts from the best step.
+
+        Otherwise the command starts from the newest checkpoint in --output_dir.
+        """
+        return False
 
     @property
     def initial_checkpoint(self) -> str | None:

@@ -1,6 +1,6 @@
 """Trains, evaluates and predicts the sets of a task with its model."""
 
-from typing import Generic
+from typing import Any, Generic, TypeAlias
 
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
@@ -181,3 +181,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         num_batches = -(-encoded_set.num_records // batch_size)
         batches = self._predictor.predict(dataset, num_batches, description)
         return self.task.pool(encoded_set, batches)
+
+
+# For functions that read no example, no origin and no output.
+AnyFineTuner: TypeAlias = FineTuner[Any, Any, Any]

@@ -22,7 +22,7 @@ from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
-from training.fine_tuning.fine_tuner import FineTuner
+from training.fine_tuning.fine_tuner import AnyFineTuner, FineTuner
 from training.fine_tuning.model_export import export_model
 from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices
@@ -67,14 +67,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         set_fingerprints,
     )
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
-    trainer = open_run(
-        starting_point,
-        plan,
-        strategy=strategy,
-        teacher=teacher,
-        label_alternatives=task.label_alternatives,
-        loads_best=config.loads_best,
-    )
+    trainer = open_run(starting_point, plan, strategy=strategy, teacher=teacher)
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.named_record_errors(records):
@@ -86,9 +79,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
             end_without_scores(fine_tuner)
 
 
-def end_with_scores(
-    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT], begin_time: float
-) -> None:
+def end_with_scores(fine_tuner: AnyFineTuner, begin_time: float) -> None:
     """Evaluates the dev sets, and writes all that the flags ask for.
 
     All workers evaluate. Only the chief writes files.
@@ -97,53 +88,49 @@ def end_with_scores(
         fine_tuner: has the weights to evaluate.
         begin_time: time at which this command began, as time.time().
     """
+    config = fine_tuner.task.config
     dev_scores = _evaluate_and_write(fine_tuner)
-    if not fine_tuner.task.config.is_chief:
+    if not config.is_chief:
         return
     dev_scores = _deliver_files(fine_tuner, dev_scores)
     _log_end(fine_tuner, dev_scores, begin_time)
 
 
-def end_without_scores(
-    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
-) -> None:
+def end_without_scores(fine_tuner: AnyFineTuner) -> None:
     """Only shows the scores, and exports what the user asked for.
 
     The scores are on another dev set than the scores of the run. So the run's
     scores, card and report stay as they are.
     """
-    task = fine_tuner.task
+    starting_point = fine_tuner.task.starting_point
+    config = fine_tuner.task.config
     log_scores(fine_tuner.evaluate_dev_sets())
-    if not task.config.is_chief:
+    if not config.is_chief:
         return
-    export_dir = task.config.export.export_dir
+    export_dir = config.export.export_dir
     # --data_file alone does not export again.
-    if export_dir and "export_dir" in task.starting_point.set_by_user:
+    if export_dir and "export_dir" in starting_point.set_by_user:
         export_model(fine_tuner, {}, export_dir)
     run_ending.store_weights(fine_tuner.trainer)
 
 
-def _evaluate_and_write(
-    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
-) -> Scores:
+def _evaluate_and_write(fine_tuner: AnyFineTuner) -> Scores:
     """Evaluates the dev sets, and writes their scores.
 
     Returns {} without --do_eval.
     """
-    if not fine_tuner.task.config.training.do_eval:
+    config = fine_tuner.task.config
+    run_folder = fine_tuner.trainer.run_folder
+    run_weights = fine_tuner.trainer.run_weights
+    if not config.training.do_eval:
         return {}
-    trainer = fine_tuner.trainer
-    logging.info("Evaluating %s", trainer.run_weights.describe())
+    logging.info("Evaluating %s", run_weights.describe())
     dev_scores = fine_tuner.evaluate_dev_sets()
-    trainer.run_folder.write_evaluation(
-        trainer.run_weights.global_step, dev_scores
-    )
+    run_folder.write_evaluation(run_weights.global_step, dev_scores)
     return dev_scores
 
 
-def _deliver_files(
-    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT], dev_scores: Scores
-) -> Scores:
+def _deliver_files(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
     """Writes the predictions, the export, the weights and the card.
 
     Args:
@@ -154,28 +141,30 @@ def _deliver_files(
         `dev_scores`, and the scores of predicted sets that are also dev sets.
     """
     config = fine_tuner.task.config
+    trainer = fine_tuner.trainer
     if config.training.do_eval:
         fine_tuner.write_dev_files()
     if config.fine_tuning.do_predict:
         dev_scores = _predict_test_sets(fine_tuner, dev_scores)
     if export_dir := config.export.export_dir:
         export_model(fine_tuner, dev_scores, export_dir)
-    run_ending.store_weights(fine_tuner.trainer)
-    _write_card(fine_tuner.trainer.run_folder, config)
+    run_ending.store_weights(trainer)
+    _write_card(trainer.run_folder, config)
     return dev_scores
 
 
 def _log_end(
-    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
+    fine_tuner: AnyFineTuner,
     dev_scores: Scores,
     begin_time: float,
 ) -> None:
     """Logs the scores, what the user should know, and the next commands."""
     task = fine_tuner.task
+    config = task.config
     run_folder = fine_tuner.trainer.run_folder
     if fine_tuner.has_trained:
         run_folder.results.warn_of_earlier_files(begin_time)
-    _warn_of_missed_labels(task.config, dev_scores)
+    _warn_of_missed_labels(config, dev_scores)
     run_ending.log_end(
         run_folder,
         score_lines=_list_dev_score_lines(task, dev_scores),
@@ -184,9 +173,7 @@ def _log_end(
     )
 
 
-def _predict_test_sets(
-    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT], dev_scores: Scores
-) -> Scores:
+def _predict_test_sets(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
     """Writes the predictions of the test sets, and their scores if known.
 
     Args:
@@ -197,6 +184,7 @@ def _predict_test_sets(
         `dev_scores`, and the scores of predicted sets that are also dev sets,
         such as --predict_file of SQuAD.
     """
+    task = fine_tuner.task
     run_folder = fine_tuner.trainer.run_folder
     run_weights = fine_tuner.trainer.run_weights
     logging.info("Predicting with %s", run_weights.describe())
@@ -206,7 +194,7 @@ def _predict_test_sets(
             # The right answers are unknown.
             continue
         scores["global_step"] = run_weights.global_step
-        if test_set.name in fine_tuner.task.dev_sets:
+        if test_set.name in task.dev_sets:
             dev_scores = dev_scores | scores
             run_folder.write_evaluation(run_weights.global_step, dev_scores)
         else:

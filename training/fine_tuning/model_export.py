@@ -18,14 +18,14 @@ from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from model_folders.scores import Scores
 from training.fine_tuning.export_evaluation import evaluate_export
-from training.fine_tuning.fine_tuner import FineTuner
+from training.fine_tuning.fine_tuner import AnyFineTuner
 from training.loop.trainer import Trainer
 from training.shared_steps import run_ending
-from training.task import AnyTask, EncodedSet, ExampleT, OriginT, OutputsT
+from training.task import AnyTask, EncodedSet
 
 
 def export_model(
-    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
+    fine_tuner: AnyFineTuner,
     model_scores: Mapping[str, float],
     export_dir: str,
 ) -> None:

@@ -15,7 +15,7 @@ from training.dev_set.rules import (
 )
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
-from training.run_files import fingerprints
+from training.run_files import fingerprints, run_description
 from training.shared_steps.run_plan import RunPlan
 from training.task import AnyEncodedSets, AnyTask, EncodedSet
 
@@ -51,7 +51,7 @@ def plan_fine_tuning(
             collected_settings["train_records"],
             has_table=starting_point.dev_set_rule is not None,
         )
-        training_settings = resume_checks.create_training_settings(
+        training_settings = run_description.create_training_settings(
             task.config, starting_point.preset, collected_settings
         )
         num_steps = task.config.num_steps(task.epoch_length(train_set))
@@ -63,6 +63,7 @@ def plan_fine_tuning(
         num_steps=num_steps,
         training_settings=training_settings,
         labels=task.labels,
+        label_alternatives=task.label_alternatives,
         dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
     )
 

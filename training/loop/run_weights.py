@@ -85,10 +85,7 @@ class RunWeights:
         return self.global_step
 
     def restore_or_load(
-        self,
-        label_alternatives: Sequence[Sequence[str]] = (),
-        *,
-        loads_best: bool = False,
+        self, label_alternatives: Sequence[Sequence[str]] = ()
     ) -> None:
         """Sets the weights that training or evaluation starts from.
 
@@ -97,11 +94,11 @@ class RunWeights:
 
         The weights are the first of these that exist:
 
-        1. With `loads_best` and without training: the best step of the run in
-           --output_dir.
+        1. Without training, if the config says `starts_from_best`: the best
+           step of the run in --output_dir.
         2. The newest checkpoint in --output_dir.
-        3. Without training: the best step of the run, even if `loads_best` is
-           not set.
+        3. Without training: the best step of the run, whatever the config
+           says.
         4. The weights of --init_checkpoint, or with --init_layers the weights
            of --teacher.
         5. Random numbers.
@@ -110,8 +107,6 @@ class RunWeights:
             label_alternatives: the names of the model's outputs, and other
                 lists of names that the files of the weights may use for them.
                 Empty if the outputs are not labels.
-            loads_best: whether the best step comes before the newest
-                checkpoint.
 
         Raises:
             ValueError: the weights do not fit the model, or all checkpoints
@@ -119,7 +114,8 @@ class RunWeights:
             OSError: the weights cannot be read.
         """
         may_use_best = not self._config.training.do_train
-        if may_use_best and loads_best and self.restore_best():
+        prefers_best = may_use_best and self._config.starts_from_best
+        if prefers_best and self.restore_best():
             return
         step = self._checkpointer.restore()
         if step is None:

@@ -32,10 +32,10 @@ def with_dev_set_rule(
     starting_point: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
-    """Returns the start with the rule that splits --data_file.
+    """Returns the StartingPoint with the rule that splits --data_file.
 
-    Without --data_file, returns the start unchanged. Logs a warning if the
-    weights may have been trained on rows of the dev set. Reads no row.
+    Without --data_file, returns the StartingPoint unchanged. Logs a warning if
+    the weights may have been trained on rows of the dev set. Reads no row.
     """
     if not starting_point.config.data_file:
         return starting_point
@@ -50,11 +50,11 @@ def decide_length_and_epochs(
     starting_point: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
-    """Returns the start with a length and epochs that suit --data_file.
+    """Returns the StartingPoint with a length and epochs for --data_file.
 
     Logs them. Flags that the user set, or that the run began with, stay.
-    Without --data_file, or if the command does not train, returns the start
-    unchanged.
+    Without --data_file, or if the command does not train, returns the
+    StartingPoint unchanged.
 
     Raises:
         ValueError: the file is malformed.

@@ -25,12 +25,17 @@ from model_folders.model_json_types import (
     TrainingSettings,
 )
 from model_folders.reading import hub
+from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import create_vocab_files
 from options import config_values
 from options.config import Config
 from options.declared_options import options_of
 from options.metadata import Role
 from options.parsed_command import ParsedCommand
+from training.checks.resume_checks import (
+    check_resumed_settings,
+    to_stored_settings,
+)
 from training.config.training_config import TrainingConfig
 from training.starting_point import StartingPoint
 
@@ -39,6 +44,33 @@ if TYPE_CHECKING:
 
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
+
+
+def create_training_settings(
+    config: TrainingConfig,
+    preset: Preset | None,
+    settings: Mapping[str, object],
+) -> TrainingSettings:
+    """Returns the settings for model.json, which a resumed run must keep.
+
+    Checks first that the run which the command resumes began with them. For
+    example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]} in
+    pretraining. A resumed run keeps settings that this command does not know.
+
+    Args:
+        config: the flags of the command.
+        preset: Preset of the weights, None if they are random.
+        settings: JSON-serializable dict of settings, besides the flags.
+
+    Raises:
+        ValueError: the run began with another flag or setting. The message
+            names it. Or its folder does not state the settings.
+    """
+    check_resumed_settings(config, preset, settings)
+    now = to_stored_settings(config, settings)
+    if preset and preset.is_own_run:
+        return {**preset.training_settings, **now}
+    return now
 
 
 def create_model_json(

@@ -78,7 +78,7 @@ class RunFolder:
         Args:
             starting_point: what the run starts from.
             labels: names of the model's outputs, in order. If None, the run
-            has no labels.txt.
+                has no labels.txt.
             dev_set_checksum: checksum of the dev set that the command
                 evaluates, 0 without one.
 

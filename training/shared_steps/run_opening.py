@@ -4,7 +4,6 @@
 """
 
 import functools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import keras
@@ -34,8 +33,6 @@ def open_run(
     *,
     strategy: tf.distribute.Strategy,
     teacher: "AnyTaskModel | None" = None,
-    label_alternatives: Sequence[Sequence[str]] = (),
-    loads_best: bool = False,
 ) -> Trainer:
     """Opens the folder of a run, and creates its model with its weights.
 
@@ -45,11 +42,6 @@ def open_run(
         strategy: the strategy of the devices, as `devices.connect_devices`
             returns it. It creates the variables.
         teacher: the teacher to learn from, None without a teacher.
-        label_alternatives: the names of the model's outputs, and other lists of
-            names that the files of the weights may use for them. Empty if the
-            outputs are not labels.
-        loads_best: whether a command that does not train loads the best step
-            rather than the newest checkpoint.
 
     Returns:
         the Trainer, with the weights that `RunWeights.restore_or_load` chooses.
@@ -67,9 +59,7 @@ def open_run(
     trainer = create_trainer(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
-    trainer.run_weights.restore_or_load(
-        label_alternatives, loads_best=loads_best
-    )
+    trainer.run_weights.restore_or_load(plan.label_alternatives)
     return trainer
 
 

@@ -47,6 +47,9 @@ class RunPlan:
             to record none.
         labels: names of the model's outputs, in order. If None, the run
             has no labels.txt.
+        label_alternatives: `labels`, and other lists of names that the files
+            of the weights may use for the outputs. Empty if the outputs are
+            not labels.
         dev_set_checksum: checksum of the dev set, 0 without one. The history
             records it with each evaluation.
     """
@@ -56,4 +59,5 @@ class RunPlan:
     num_steps: NumSteps | None
     training_settings: TrainingSettings
     labels: Sequence[str] | None = None
+    label_alternatives: Sequence[Sequence[str]] = ()
     dev_set_checksum: int = 0

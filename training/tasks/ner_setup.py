@@ -30,7 +30,7 @@ def open_sets(starting_point: StartingPoint[NerConfig]) -> FileSets[NerExample]:
 def decide_by_rows(
     starting_point: StartingPoint[NerConfig], sets: FileSets[NerExample]
 ) -> StartingPoint[NerConfig]:
-    """Returns the start with what the rows of --data_file decide.
+    """Returns the StartingPoint with what the rows of --data_file decide.
 
     These are the rule of the dev set, and a length and epochs that suit the
     sentences. With --document_context, the length and the epochs stay, because

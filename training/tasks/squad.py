@@ -82,6 +82,9 @@ class SquadTask(
     def gold_answers(self) -> answer_scoring.GoldAnswers:
         """The right answers of --predict_file.
 
+        They are kept, because each evaluation compares with them, and to parse
+        the file each time would be slow.
+
         Raises:
             NoGoldAnswersError: the file contains no right answers.
             ValueError: the file is malformed.

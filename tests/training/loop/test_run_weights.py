@@ -52,7 +52,7 @@ def weights_of(folder, **flags):
 
 
 @pytest.mark.parametrize(
-    ("do_train", "loads_best", "step", "words"),
+    ("do_train", "load_best", "step", "words"),
     [
         (False, True, BEST, "the weights of step 3 (the best step)"),
         (False, False, NEWEST, "the weights of step 5 (the last step)"),
@@ -60,10 +60,10 @@ def weights_of(folder, **flags):
     ],
 )
 def test_only_a_command_without_training_prefers_the_best_step(
-    folder, do_train, loads_best, step, words
+    folder, do_train, load_best, step, words
 ):
-    model, weights = weights_of(folder, do_train=do_train)
-    weights.restore_or_load(loads_best=loads_best)
+    model, weights = weights_of(folder, do_train=do_train, load_best=load_best)
+    weights.restore_or_load()
     assert float(model.one) == step
     assert weights.global_step == step
     assert weights.is_best_step == (step == BEST)

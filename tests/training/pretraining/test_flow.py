@@ -85,6 +85,24 @@ def test_a_longer_input_than_the_network_reads_is_refused(evaluate):
         evaluate(max_seq_length=128)
 
 
+def test_an_evaluation_alone_reads_the_last_step_even_after_a_better_one(
+    evaluate, folder, tmp_path
+):
+    trained = evaluate(
+        do_train=True,
+        eval_input_file=str(folder / "records-*"),
+        # Step 1 is the best, because the steps after it diverge.
+        learning_rate=1.0,
+        num_warmup_steps=3,
+        num_train_steps=3,
+        eval_steps=1,
+        train_batch_size=4,
+    )
+    (tmp_path / "run" / "eval_results.txt").unlink()
+    assert evaluate(init_checkpoint=None) == trained
+    assert trained["global_step"] == 3
+
+
 def test_the_card_of_exported_weights_states_the_scores_of_their_step(
     evaluate, folder, tmp_path
 ):

@@ -12,12 +12,11 @@ from model_folders.reading.preset import Preset
 from tests.support.models import TINY, built
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
-from training.checks import resume_checks
 from training.preparation.starting_point_loading import (
     complete_flags,
     read_initial_preset,
 )
-from training.run_files import fingerprints
+from training.run_files import fingerprints, run_description
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def describe_run(options, resumes=None):
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(starting_point, preset=preset)
     settings = fingerprints.fingerprint_starting_point(starting_point)
-    return resume_checks.create_training_settings(config, preset, settings)
+    return run_description.create_training_settings(config, preset, settings)
 
 
 CHANGES = [
