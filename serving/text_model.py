@@ -30,7 +30,7 @@ from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
-    OriginT,
+    ContextT,
     ReplyOptions,
     ReplyT,
     RequestT,
@@ -193,7 +193,7 @@ class TextModel(TextTaskMethods):
 
     def _ask(
         self,
-        text_task: TextTask[RequestT, OriginT, ReplyT],
+        text_task: TextTask[RequestT, ContextT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

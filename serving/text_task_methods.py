@@ -21,7 +21,7 @@ from serving.text_tasks.request_fields import TextList, Texts
 from serving.text_tasks.tag import TAG, TagReply
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
-    OriginT,
+    ContextT,
     ReplyOptions,
     ReplyT,
     RequestT,
@@ -43,7 +43,7 @@ class TextTaskMethods(abc.ABC):
     @abc.abstractmethod
     def _ask(
         self,
-        text_task: TextTask[RequestT, OriginT, ReplyT],
+        text_task: TextTask[RequestT, ContextT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

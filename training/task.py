@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 ConfigT_co = TypeVar("ConfigT_co", bound=FineTuningConfig, covariant=True)
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
-OriginT = TypeVar("OriginT")
+ContextT = TypeVar("ContextT")
 # The same in a set. Covariant, so that an AnyEncodedSet may be any set.
 ExampleT_co = TypeVar("ExampleT_co", covariant=True)
-OriginT_co = TypeVar("OriginT_co", covariant=True)
+ContextT_co = TypeVar("ContextT_co", covariant=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class EncodedSet(Generic[ExampleT_co, OriginT_co]):
+class EncodedSet(Generic[ExampleT_co, ContextT_co]):
     """A set of examples, and its records.
 
     Attributes:
@@ -59,8 +59,8 @@ class EncodedSet(Generic[ExampleT_co, OriginT_co]):
         num_records: number of records, which may be more than the examples.
         checksum: checksum that does not depend on the records' order.
         examples: the examples, to evaluate or to predict. () in training.
-        origins: what `Task.encode` yielded beside each record, in the order of
-            the records. () in training.
+        decoding_contexts: what `Task.encode` yielded beside each record, in the
+            order of the records. () in training.
     """
 
     name: SetName
@@ -69,7 +69,7 @@ class EncodedSet(Generic[ExampleT_co, OriginT_co]):
     num_records: int
     checksum: int
     examples: Sequence[ExampleT_co] = ()
-    origins: Sequence[OriginT_co] = ()
+    decoding_contexts: Sequence[ContextT_co] = ()
 
     def create_dataset(
         self, batch_size: int, *, trims_padding: bool
@@ -87,12 +87,12 @@ class EncodedSet(Generic[ExampleT_co, OriginT_co]):
 
 
 # {name of a set: the set}
-EncodedSets: TypeAlias = Mapping[SetName, EncodedSet[ExampleT, OriginT]]
-# Sets, for functions that read none of the examples and origins.
+EncodedSets: TypeAlias = Mapping[SetName, EncodedSet[ExampleT, ContextT]]
+# Sets, for functions that read none of the examples and contexts.
 AnyEncodedSets: TypeAlias = EncodedSets[object, object]
 
 
-class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
+class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
     """One fine-tuning task: subclass it, and pass it to `fine_tune`.
 
     The constructor of a subclass checks the task's own flags, and sets its
@@ -103,7 +103,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     `SquadTask.gold_answers`. Whatever decoding needs is in the `EncodedSet`.
 
     For a type checker, name the types of the flags, of an example, of the
-    origin of a record, and of the outputs of the model:
+    decoding context of a record, and of the outputs of the model:
     `Task[DataFileConfig, InputExample, int, FloatArray]`.
 
     Args:
@@ -212,10 +212,11 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     @abc.abstractmethod
     def encode(
         self, set_name: SetName, examples: Sequence[ExampleT]
-    ) -> Iterator[tuple[bytes, OriginT]]:
-        """Yields (serialized tf.train.Example, origin) for each record.
+    ) -> Iterator[tuple[bytes, ContextT]]:
+        """Yields (serialized tf.train.Example, context) for each record.
 
-        The origin is all that evaluation needs to know of the record, such as
+        The decoding context is all that evaluation needs to know of the record,
+        such as
         the window of a text that the record contains. It may be None.
         """
 
@@ -223,7 +224,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     def feature_spec(self, set_name: SetName) -> "feature_specs.RecordSpec":
         """Returns {name: FeatureSpec} of a set's records."""
 
-    def epoch_length(self, train_set: EncodedSet[ExampleT, OriginT]) -> int:
+    def epoch_length(self, train_set: EncodedSet[ExampleT, ContextT]) -> int:
         """Returns the length of an epoch, from which the steps are computed.
 
         By default this is the number of records.
@@ -246,7 +247,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
 
     def pool(
         self,
-        encoded_set: EncodedSet[ExampleT, OriginT],
+        encoded_set: EncodedSet[ExampleT, ContextT],
         batches: Batches[OutputsT],
     ) -> Batches[OutputsT]:
         """Converts batches of records to what `compute_scores` reads.
@@ -259,7 +260,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     @abc.abstractmethod
     def compute_scores(
         self,
-        encoded_set: EncodedSet[ExampleT, OriginT],
+        encoded_set: EncodedSet[ExampleT, ContextT],
         batches: Batches[OutputsT],
     ) -> Scores:
         """Computes the scores of the model's outputs.
@@ -269,7 +270,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
 
     def write_dev_files(
         self,
-        encoded_set: EncodedSet[ExampleT, OriginT],
+        encoded_set: EncodedSet[ExampleT, ContextT],
         batches: Batches[OutputsT],
         output_dir: str,
     ) -> None:
@@ -284,7 +285,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     @abc.abstractmethod
     def write_and_score_predictions(
         self,
-        encoded_set: EncodedSet[ExampleT, OriginT],
+        encoded_set: EncodedSet[ExampleT, ContextT],
         batches: Batches[OutputsT],
         output_dir: str,
     ) -> Scores:
@@ -296,6 +297,6 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
 
 
 # A task with the flags of any script.
-FineTuningTask: TypeAlias = Task[FineTuningConfig, ExampleT, OriginT, OutputsT]
-# A task, for functions that read none of its examples, origins and outputs.
+FineTuningTask: TypeAlias = Task[FineTuningConfig, ExampleT, ContextT, OutputsT]
+# A task, for functions that read none of its examples, contexts and outputs.
 AnyTask: TypeAlias = FineTuningTask[Any, Any, Any]

@@ -182,7 +182,10 @@ class ModelAsker:
         """Decodes the outputs of the network for a request."""
         try:
             decoded = self.text_task.decode(
-                self.text_engine, encoded.origin, outputs, self.reply_options
+                self.text_engine,
+                encoded.decoding_context,
+                outputs,
+                self.reply_options,
             )
             reply = {
                 name: round_numbers(value) for name, value in decoded.items()

@@ -92,7 +92,7 @@ def _encode_texts(
 
 def _decode_labels(
     text_engine: TextEngine,
-    origin: None,
+    decoding_context: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> ClassifyReply:
@@ -161,7 +161,7 @@ def _encode_passages(
 
 def _decode_ranking(
     text_engine: TextEngine,
-    origin: None,
+    decoding_context: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> RerankReply:

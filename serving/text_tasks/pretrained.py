@@ -149,7 +149,7 @@ FILL_MASK = TextTask(
 
 def _decode_next_sentence(
     text_engine: TextEngine,
-    origin: NetworkInput,
+    decoding_context: NetworkInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> NextSentenceReply:

@@ -34,10 +34,10 @@ MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
-# What decoding must know of a request, such as the words of a text to tag, as
-# the origin of a record in training/task.py. This is no `origin` of model.json.
-OriginT = TypeVar("OriginT")
-OriginT_contra = TypeVar("OriginT_contra", contravariant=True)
+# The decoding context of a request: what decoding must know of it, such as the
+# words of a text to tag. A record has one too, see training/task.py.
+ContextT = TypeVar("ContextT")
+ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
 # The TypedDict of a text task's requests, whose texts are checked.
 RequestT = TypeVar("RequestT", bound=CheckedRequest)
 RequestT_contra = TypeVar(
@@ -76,25 +76,25 @@ class ReplyOptions:
 DEFAULT_REPLY_OPTIONS = ReplyOptions()
 
 
-class EncodedRequest(NamedTuple, Generic[OriginT]):
+class EncodedRequest(NamedTuple, Generic[ContextT]):
     """A request as the network reads it.
 
     Attributes:
         inputs: the inputs of the network, several for a long text.
-        origin: what `TextTask.decode` must know of the request, which may be
-            None.
+        decoding_context: what `TextTask.decode` must know of the request.
+            It may be None.
     """
 
     inputs: list[NetworkInput]
-    origin: OriginT
+    decoding_context: ContextT
 
 
-class EncodeRequest(Protocol[RequestT_contra, OriginT]):
+class EncodeRequest(Protocol[RequestT_contra, ContextT]):
     """Encodes a request."""
 
     def __call__(
         self, text_engine: TextEngine, request: RequestT_contra, /
-    ) -> EncodedRequest[OriginT]:
+    ) -> EncodedRequest[ContextT]:
         """Returns a request as the network reads it.
 
         Args:
@@ -106,13 +106,13 @@ class EncodeRequest(Protocol[RequestT_contra, OriginT]):
         """
 
 
-class DecodeReply(Protocol[OriginT_contra, ReplyT_co]):
+class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
     """Decodes the outputs of the network for a request."""
 
     def __call__(
         self,
         text_engine: TextEngine,
-        origin: OriginT_contra,
+        decoding_context: ContextT_contra,
         outputs: list[OutputArrays],
         reply_options: ReplyOptions,
         /,
@@ -123,7 +123,7 @@ class DecodeReply(Protocol[OriginT_contra, ReplyT_co]):
 
         Args:
             text_engine: the model that gets the request.
-            origin: origin of the request, which `encode` returned.
+            decoding_context: what `encode` returned beside the inputs.
             outputs: {name: array} for each input of the request.
             reply_options: options that change the reply.
 
@@ -140,7 +140,7 @@ class CheckFields(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
+class TextTask(Generic[RequestT, ContextT, ReplyT_co]):
     """What an export does with texts, such as "classify".
 
     `ModelAsker.ask` in asking.py gets requests, which may be unchecked JSON.
@@ -164,8 +164,8 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
     """
 
     name: str
-    encode: EncodeRequest[RequestT, OriginT]
-    decode: DecodeReply[OriginT, ReplyT_co]
+    encode: EncodeRequest[RequestT, ContextT]
+    decode: DecodeReply[ContextT, ReplyT_co]
     fields: Sequence[RequestField]
     predicts_words: bool = False
     reads_all: bool = False
@@ -250,6 +250,6 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
         return any(text.strip() for text in self.texts_of(request))
 
 
-# A text task of any request, origin and reply. Any, because only the functions
-# of the text task know its requests and its origin.
+# A text task of any request, context and reply. Any, because only the functions
+# of the text task know its requests and its decoding context.
 AnyTextTask: TypeAlias = TextTask[Any, Any, Mapping[str, object]]

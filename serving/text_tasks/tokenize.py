@@ -47,11 +47,11 @@ def _encode_tokens(
 
 def _decode_tokens(
     text_engine: TextEngine,
-    origin: TokenizeReply,
+    decoding_context: TokenizeReply,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> TokenizeReply:
-    return origin
+    return decoding_context
 
 
 TOKENIZE = TextTask(

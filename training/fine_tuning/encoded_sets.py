@@ -21,18 +21,18 @@ from training.run_files import fingerprints
 from training.task import (
     AnyEncodedSets,
     AnyTask,
+    ContextT,
     EncodedSet,
     EncodedSets,
     ExampleT,
     FineTuningTask,
-    OriginT,
     OutputsT,
 )
 
 
 def write_encoded_sets(
-    task: FineTuningTask[ExampleT, OriginT, OutputsT], folder: StrPath
-) -> dict[str, EncodedSet[ExampleT, OriginT]]:
+    task: FineTuningTask[ExampleT, ContextT, OutputsT], folder: StrPath
+) -> dict[str, EncodedSet[ExampleT, ContextT]]:
     """Reads the sets that a command needs, then writes their records.
 
     Args:
@@ -90,22 +90,22 @@ def _create_temporary_folder() -> str:
 
 
 def _write_encoded_set(
-    task: FineTuningTask[ExampleT, OriginT, OutputsT],
+    task: FineTuningTask[ExampleT, ContextT, OutputsT],
     set_name: SetName,
     examples: Sequence[ExampleT],
     folder: StrPath,
-) -> EncodedSet[ExampleT, OriginT]:
+) -> EncodedSet[ExampleT, ContextT]:
     """Encodes the examples of a set, and writes them as a TFRecord file."""
     path = os.path.join(folder, f"{file_stem_of(set_name)}.tf_record")
     checksum = 0
-    origins: list[OriginT] = []
+    decoding_contexts: list[ContextT] = []
     with RecordWriter([path]) as writer:
         encoded = task.encode(set_name, examples)
-        for record, origin in track(encoded, description="Writing"):
+        for record, decoding_context in track(encoded, description="Writing"):
             writer.write(record)
             checksum += zlib.crc32(record)
             if set_name != "train":
-                origins.append(origin)
+                decoding_contexts.append(decoding_context)
     bert_config = task.starting_point.bert_config
     spec = feature_specs.with_id_bounds(
         dict(task.feature_spec(set_name)),
@@ -125,7 +125,7 @@ def _write_encoded_set(
         num_records=writer.num_records,
         checksum=checksum,
         examples=() if set_name == "train" else examples,
-        origins=origins,
+        decoding_contexts=decoding_contexts,
     )
 
 
@@ -175,7 +175,7 @@ def _find_only_file(config: FineTuningConfig, set_name: SetName) -> str | None:
 
 
 def select_sets(
-    encoded_sets: EncodedSets[ExampleT, OriginT], set_names: Iterable[SetName]
-) -> list[EncodedSet[ExampleT, OriginT]]:
+    encoded_sets: EncodedSets[ExampleT, ContextT], set_names: Iterable[SetName]
+) -> list[EncodedSet[ExampleT, ContextT]]:
     """Returns the sets of these names that were read."""
     return [encoded_sets[name] for name in set_names if name in encoded_sets]

@@ -20,19 +20,19 @@ from serving.engines import (
 )
 from training.task import (
     AnyTask,
+    ContextT,
     EncodedSet,
     ExampleT,
     FineTuningTask,
-    OriginT,
     OutputsT,
 )
 
 
 def evaluate_export(
-    task: FineTuningTask[ExampleT, OriginT, OutputsT],
+    task: FineTuningTask[ExampleT, ContextT, OutputsT],
     model_class: kinds.ModelClass,
     folder: Path,
-    encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
+    encoded_sets: Sequence[EncodedSet[ExampleT, ContextT]],
 ) -> dict[str, Scores]:
     """Evaluates each format of an export that this machine can run.
 

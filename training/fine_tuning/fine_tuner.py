@@ -15,16 +15,16 @@ from training.loop.trainer import Trainer
 from training.run_files.best_step import BestStepRule
 from training.task import (
     Batches,
+    ContextT,
     EncodedSet,
     EncodedSets,
     ExampleT,
     FineTuningTask,
-    OriginT,
     OutputsT,
 )
 
 
-class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
+class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
     """Trains a task, evaluates its dev sets, and predicts its test sets.
 
     Args:
@@ -38,8 +38,8 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
 
     def __init__(
         self,
-        task: FineTuningTask[ExampleT, OriginT, OutputsT],
-        encoded_sets: EncodedSets[ExampleT, OriginT],
+        task: FineTuningTask[ExampleT, ContextT, OutputsT],
+        encoded_sets: EncodedSets[ExampleT, ContextT],
         trainer: Trainer,
     ) -> None:
         self.task = task
@@ -62,12 +62,12 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         return self._run_weights.global_step != self._first_step
 
     @property
-    def dev_sets(self) -> list[EncodedSet[ExampleT, OriginT]]:
+    def dev_sets(self) -> list[EncodedSet[ExampleT, ContextT]]:
         """The sets to evaluate, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.dev_sets)
 
     @property
-    def test_sets(self) -> list[EncodedSet[ExampleT, OriginT]]:
+    def test_sets(self) -> list[EncodedSet[ExampleT, ContextT]]:
         """The sets to predict, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.test_sets)
 
@@ -115,7 +115,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         return scores
 
     def _evaluate_dev_set(
-        self, dev_set: EncodedSet[ExampleT, OriginT]
+        self, dev_set: EncodedSet[ExampleT, ContextT]
     ) -> Scores:
         """Returns the scores of a dev set, with its suffix in their names."""
         batches = self._predict_dev_set(dev_set, "Evaluating")
@@ -144,7 +144,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
             )
 
     def write_and_score_predictions(
-        self, test_set: EncodedSet[ExampleT, OriginT]
+        self, test_set: EncodedSet[ExampleT, ContextT]
     ) -> Scores:
         """Writes the predictions of a set, and scores them if it can.
 
@@ -160,14 +160,14 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         )
 
     def _predict_dev_set(
-        self, dev_set: EncodedSet[ExampleT, OriginT], description: str
+        self, dev_set: EncodedSet[ExampleT, ContextT], description: str
     ) -> Batches[OutputsT]:
         """Predicts a dev set in batches of --eval_batch_size."""
         return self._predict(dev_set, self._config.eval_batch_size, description)
 
     def _predict(
         self,
-        encoded_set: EncodedSet[ExampleT, OriginT],
+        encoded_set: EncodedSet[ExampleT, ContextT],
         batch_size: int,
         description: str,
     ) -> Batches[OutputsT]:
@@ -183,5 +183,5 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         return self.task.pool(encoded_set, batches)
 
 
-# For functions that read no example, no origin and no output.
+# For functions that read no example, no context and no output.
 AnyFineTuner: TypeAlias = FineTuner[Any, Any, Any]

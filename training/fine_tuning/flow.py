@@ -31,10 +31,10 @@ from training.run_files.run_results import log_scores
 from training.shared_steps import run_ending
 from training.shared_steps.run_opening import open_run
 from training.shared_steps.teacher import load_teacher
-from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
+from training.task import AnyTask, ContextT, ExampleT, FineTuningTask, OutputsT
 
 
-def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
+def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:

@@ -115,8 +115,8 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     ) -> Iterator[tuple[bytes, int]]:
         """Yields the examples of a set as TFRecords.
 
-        With --doc_stride, an example becomes several windows. The origin of a
-        record is the index of its example.
+        With --doc_stride, an example becomes several windows. The decoding
+        context of a record is the index of its example.
         """
         return self.text_encoding.encode(examples)
 

@@ -96,7 +96,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     def encode(
         self, set_name: SetName, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, None]]:
-        """Yields the text pairs of a set as TFRecords, without origins."""
+        """Yields the text pairs of a set as TFRecords, without contexts."""
         max_score = self.max_score or pair_scores.guess_max_score(examples)
         pair_scores.check_scale(set_name, examples, max_score)
         created = pair_vectors.create_pair_features(

@@ -171,7 +171,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         )
         return sentence_windows.choose_tags(
             encoded_set.examples,
-            encoded_set.origins,
+            encoded_set.decoding_contexts,
             itertools.chain.from_iterable(probabilities),
             self.labels,
             legal_tags=self.config.legal_tags,

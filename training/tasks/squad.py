@@ -230,7 +230,7 @@ class SquadTask(
             )
         # `encode` may have sorted the windows by length.
         windows = sorted(
-            encoded_set.origins, key=lambda window: window.unique_id
+            encoded_set.decoding_contexts, key=lambda window: window.unique_id
         )
         return answer_decoding.decode_predictions(
             encoded_set.examples,

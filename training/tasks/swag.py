@@ -70,7 +70,7 @@ class SwagTask(
     def encode(
         self, set_name: SetName, examples: Sequence[swag_examples.SwagExample]
     ) -> Iterator[tuple[bytes, None]]:
-        """Yields the examples of a set as TFRecords, without origins."""
+        """Yields the examples of a set as TFRecords, without contexts."""
         created = swag_examples.create_swag_features(
             examples, self.max_seq_length, self.tokenizer
         )

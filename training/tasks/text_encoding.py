@@ -152,9 +152,11 @@ class WindowEncoding(TextEncoding):
         # The index of each text's first record.
         first_records = [
             record_index
-            for record_index, text_index in enumerate(encoded_set.origins)
+            for record_index, text_index in enumerate(
+                encoded_set.decoding_contexts
+            )
             if record_index == 0
-            or text_index != encoded_set.origins[record_index - 1]
+            or text_index != encoded_set.decoding_contexts[record_index - 1]
         ]
         return label_codec.pool_batches(batches, first_records)
 

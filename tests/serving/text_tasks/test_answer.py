@@ -34,7 +34,7 @@ def answer(start_word, end_word, *, null_logit=-9.0, **options):
     model = create_model(windows, version_2_with_negative=True)
     request = {"question": "where", "context": PASSAGE}
     encoded = ANSWER.encode(model, request)
-    (window,) = encoded.origin.windows
+    (window,) = encoded.decoding_context.windows
     outputs = {}
     for name, word in (("start_logits", start_word), ("end_logits", end_word)):
         logits = np.full(len(window.tokens), -5.0, np.float32)
@@ -42,14 +42,14 @@ def answer(start_word, end_word, *, null_logit=-9.0, **options):
         logits[window.tokens.index(word)] = 5.0
         outputs[name] = logits
     return ANSWER.decode(
-        model, encoded.origin, [outputs], ReplyOptions(**options)
+        model, encoded.decoding_context, [outputs], ReplyOptions(**options)
     )
 
 
 def test_windows_contain_all_of_a_passage():
     request = {"question": "where", "context": "the boat is in the river"}
     encoded = ANSWER.encode(create_model(WINDOWS), request)
-    windows = encoded.origin.windows
+    windows = encoded.decoding_context.windows
     assert len(encoded.inputs) == len(windows) > 1
     words = {
         word_index

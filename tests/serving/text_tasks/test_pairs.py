@@ -22,8 +22,8 @@ def text_engine():
 def encode_request(text_engine, request):
     """Returns the WordPieces of a request, and its input."""
     encoded = pairs.encode_pair(text_engine, request)
-    assert encoded.inputs == [encoded.origin]
-    network_input = encoded.origin
+    assert encoded.inputs == [encoded.decoding_context]
+    network_input = encoded.decoding_context
     return TOKENIZER.convert_ids_to_tokens(network_input.ids), network_input
 
 

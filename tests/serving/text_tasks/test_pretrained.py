@@ -32,7 +32,7 @@ def fill_masks(text, best_tokens, top_k=1):
         probabilities[:, TOKENIZER.vocab[token]] = 0.5**rank
     outputs = [{"masked_lm_probabilities": probabilities}]
     return FILL_MASK.decode(
-        LOADED, encoded.origin, outputs, ReplyOptions(top_k=top_k)
+        LOADED, encoded.decoding_context, outputs, ReplyOptions(top_k=top_k)
     )
 
 
@@ -69,6 +69,6 @@ def test_the_probability_that_a_text_follows_is_the_first_output():
     encoded = NEXT_SENTENCE.encode(LOADED, request)
     outputs = [{"next_sentence_probabilities": np.array([0.75, 0.25])}]
     reply = NEXT_SENTENCE.decode(
-        LOADED, encoded.origin, outputs, ReplyOptions()
+        LOADED, encoded.decoding_context, outputs, ReplyOptions()
     )
     assert reply == {"probability": 0.75}

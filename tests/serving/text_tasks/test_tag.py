@@ -31,7 +31,7 @@ def tag(request, tags):
         # The first WordPiece is [CLS].
         rows[word_index + 1, TAGS.index(name)] = 0.9 - 0.1 * word_index
     outputs = [{"probabilities": rows}]
-    return TAG.decode(LOADED, encoded.origin, outputs, ReplyOptions())
+    return TAG.decode(LOADED, encoded.decoding_context, outputs, ReplyOptions())
 
 
 def test_each_word_has_the_most_probable_tag():
@@ -59,7 +59,7 @@ def test_many_words_are_cut_into_windows_that_contain_all_of_them():
     assert max(len(network_input.ids) for network_input in encoded.inputs) == 8
     word_indices = {
         word_index
-        for window in encoded.origin.windows
+        for window in encoded.decoding_context.windows
         for _, _, word_index in window.words
     }
     assert word_indices == {*range(20)}

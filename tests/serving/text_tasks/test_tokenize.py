@@ -21,7 +21,9 @@ def tokenize(text_engine, request):
     """Returns the reply to a request."""
     encoded = TOKENIZE.encode(text_engine, request)
     assert encoded.inputs == [], "the network would run"
-    return TOKENIZE.decode(text_engine, encoded.origin, [], ReplyOptions())
+    return TOKENIZE.decode(
+        text_engine, encoded.decoding_context, [], ReplyOptions()
+    )
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])

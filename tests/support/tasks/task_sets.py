@@ -34,15 +34,15 @@ def create_task_start(
 
 
 def create_set(
-    name: str, examples: Sequence[Any], origins: Sequence[Any] = ()
+    name: str, examples: Sequence[Any], decoding_contexts: Sequence[Any] = ()
 ) -> EncodedSet[Any, Any]:
     """Returns a set of these examples, as `Task.compute_scores` gets it."""
     return EncodedSet(
         name=name,
         records=Records([], {}),
         num_examples=len(examples),
-        num_records=len(origins) or len(examples),
+        num_records=len(decoding_contexts) or len(examples),
         checksum=0,
         examples=examples,
-        origins=origins,
+        decoding_contexts=decoding_contexts,
     )

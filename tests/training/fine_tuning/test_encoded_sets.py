@@ -21,7 +21,7 @@ BERT_CONFIG = BertConfig(vocab_size=100)
 
 
 class WindowTask(ToyTask):
-    """Writes two records for each example, whose origins name the example."""
+    """Writes two records for each example, whose contexts name the example."""
 
     num_examples = 3
 
@@ -67,7 +67,7 @@ def test_the_checksum_of_a_set_is_the_sum_of_its_records(task, dev_set):
 def test_a_dev_set_keeps_its_examples_and_origins(dev_set):
     assert (dev_set.num_examples, dev_set.num_records) == (3, 6)
     assert dev_set.examples == range(3)
-    assert dev_set.origins == [0, 0, 1, 1, 2, 2]
+    assert dev_set.decoding_contexts == [0, 0, 1, 1, 2, 2]
 
 
 def test_a_train_set_keeps_neither_examples_nor_origins(tmp_path):
@@ -75,7 +75,7 @@ def test_a_train_set_keeps_neither_examples_nor_origins(tmp_path):
     encoded_set = write_encoded_sets(task, tmp_path / "state")["train"]
     assert (encoded_set.num_examples, encoded_set.num_records) == (3, 6)
     assert not encoded_set.examples
-    assert not encoded_set.origins
+    assert not encoded_set.decoding_contexts
 
 
 @pytest.mark.parametrize(

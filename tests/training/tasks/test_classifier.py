@@ -104,8 +104,10 @@ def test_class_weights_change_only_the_loss_of_the_training(create_task):
 
 
 def test_a_record_is_of_the_example_with_its_number(create_task):
-    origins = [number for _, number in create_task().encode("dev", EXAMPLES)]
-    assert origins == [0, 1]
+    decoding_contexts = [
+        number for _, number in create_task().encode("dev", EXAMPLES)
+    ]
+    assert decoding_contexts == [0, 1]
 
 
 def test_pairs_are_refused_with_doc_stride(create_task, tmp_path):

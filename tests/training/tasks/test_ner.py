@@ -66,10 +66,13 @@ def evaluate_tags(task, tags):
     return task.compute_scores(encoded_set, [({}, logits_of(windows, tags))])
 
 
-def test_a_record_is_a_window_and_its_origin(create_task):
+def test_the_decoding_context_of_a_record_is_its_window(create_task):
     task = create_task()
-    origins = [origin for _, origin in task.encode("train", EXAMPLES)]
-    assert origins == create_windows(task)
+    decoding_contexts = [
+        decoding_context
+        for _, decoding_context in task.encode("train", EXAMPLES)
+    ]
+    assert decoding_contexts == create_windows(task)
 
 
 def test_the_model_has_one_output_for_each_tag(create_task):

@@ -36,14 +36,14 @@ def test_a_record_has_the_index_of_its_text(doc_stride, expected):
 
 
 def test_the_windows_of_a_text_are_pooled_to_their_mean():
-    encoded_set = create_set("dev", EXAMPLES, origins=[0, 0, 1])
+    encoded_set = create_set("dev", EXAMPLES, decoding_contexts=[0, 0, 1])
     ((_, pooled),) = create_encoding(2).pool(encoded_set, [({}, LOGITS)])
     assert pooled.tolist() == [[2.0, 0.5], [5.0, 5.0]]
 
 
 def test_the_outputs_of_texts_that_were_cut_stay_as_they_are():
     batches = [({}, LOGITS)]
-    encoded_set = create_set("dev", EXAMPLES, origins=[0, 1, 2])
+    encoded_set = create_set("dev", EXAMPLES, decoding_contexts=[0, 1, 2])
     assert create_encoding(0).pool(encoded_set, batches) is batches
 
 
