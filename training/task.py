@@ -216,8 +216,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
         """Yields (serialized tf.train.Example, context) for each record.
 
         The decoding context is all that evaluation needs to know of the record,
-        such as
-        the window of a text that the record contains. It may be None.
+        such as the window of a text that the record contains. It may be None.
         """
 
     @abc.abstractmethod
