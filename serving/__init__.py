@@ -11,10 +11,10 @@ What users call:
 To write an export:
 
     export_options.py: `ExportOptions`, which `export` takes, and
-        `ExportFormatOptions`, the flags of which scripts and tools create them
+        `ExportFormatOptions`, from whose flags scripts and tools create them
     exporting/: `export`, and what writes each format
 
-To call an export from Python, the module to read first at the top:
+To call an export from Python. Read the first of these modules first:
 
     text_model.py: `load` and `TextModel`, texts in, dicts out
     text_task_methods.py: the methods of `TextModel`, one for each text task

@@ -81,9 +81,9 @@ class FirstRow:
     def numbers_may_be_names(self) -> bool:
         """Whether the numbers of the row may be names of columns.
 
-        The numbers must be years above other numbers, or each must be as much
-        greater as the next, such as 0, 5, 10. There must be at least three
-        numbers, or beside them an empty cell or a word that does not recur.
+        The numbers must be years above other numbers, or numbers that rise in
+        equal steps, such as 0, 5, 10. There must be at least three numbers, or
+        beside them an empty cell or a word that does not recur.
 
         Examples of first rows: `name, 2013, 2014` -> True, `0, 1, 2` -> True,
         `7, 8` -> False.

@@ -6,8 +6,8 @@ loop/checkpointer.py writes the checkpoints:
     run_results.py: `RunResults`: the scores, and which files contain results
     run_description.py: model.json, and the files that it lists
     history.py: `History`: writes the metrics, steps and hours of a run
+    history_lines.py: the lines of the history's file
     tensorboard_writer.py: writes the same metrics for TensorBoard
-    history_lines.py: the lines of its file
     best_step.py: `BestStepRule` and `BestStep`: which step is the best, and
         whether its weights are there
     fingerprints.py: tells inputs apart by their checksums

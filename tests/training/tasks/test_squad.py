@@ -24,8 +24,8 @@ def write_question(path, answers):
     """Writes a SQuAD file with one question, whose answers may be []."""
     qa = {"id": "q", "question": "what ?"}
     if answers:
-        starting_point = PASSAGE.index(ANSWER)
-        qa["answers"] = [{"text": ANSWER, "answer_start": starting_point}]
+        answer_start = PASSAGE.index(ANSWER)
+        qa["answers"] = [{"text": ANSWER, "answer_start": answer_start}]
     paragraph = {"context": PASSAGE, "qas": [qa]}
     data = {"version": "1.1", "data": [{"paragraphs": [paragraph]}]}
     path.write_text(json.dumps(data))
