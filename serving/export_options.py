@@ -1,4 +1,4 @@
-"""What an export takes, from Python code and from the users of scripts.
+"""Options of an export, for Python code and for the users of scripts.
 
 Code that exports a model turns `ExportFormatOptions` into `ExportOptions`, and
 adds what no flag states, such as the tokenizer.

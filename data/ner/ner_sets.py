@@ -110,7 +110,7 @@ class NerSets(FileSets[NerExample]):
 
     @property
     def key_names(self) -> list[str]:
-        """What decides which set a sentence is in: its words or document."""
+        """Names the values that decide in which set a sentence is."""
         return ["document" if self.options.document_context else "words"]
 
     def read_examples(self, file: SetFile) -> list[NerExample]:

@@ -41,7 +41,7 @@ class ColumnCells(NamedTuple):
 
 
 class CellRole(enum.Enum):
-    """What the first cell of a column is in its table.
+    """The role of a column's first cell: a name, a value, or unknown.
 
     Attributes:
         NAME: a name, such as `price` above numbers.

@@ -27,7 +27,7 @@ _MAX_LENGTH = 200  # maximum length of a word. A longer word becomes [UNK].
 
 
 class _LoopState(NamedTuple):
-    """What a step of `WordpieceSplitter._split_words` leaves for the next one.
+    """The state of the loop in `WordpieceSplitter._split_words` after a step.
 
     N = number of words that are being read.
 

@@ -50,7 +50,7 @@ class AnswerReply(TypedDict):
 
 
 class _Question(NamedTuple):
-    """What decoding must know of a request to answer.
+    """The decoding context of a request: the question, and its windows.
 
     Attributes:
         example: the question and its passage.

@@ -29,7 +29,7 @@ from serving.text_tasks.text_task_registry import (
 
 
 class ExportContents(NamedTuple):
-    """What an export contains beside its network.
+    """The settings and names that an export contains beside its network.
 
     Attributes:
         head_settings: settings of the head.

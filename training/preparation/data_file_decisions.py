@@ -65,23 +65,23 @@ def decide_length_and_epochs(
     if not (data_file and config.training.do_train):
         return starting_point
     parsed = starting_point.parsed
-    stated: dict[str, float] = {}
+    chosen: dict[str, float] = {}
     if parsed.is_open("num_train_epochs"):
-        stated["num_train_epochs"] = _choose_epochs(
+        chosen["num_train_epochs"] = _choose_epochs(
             len(file_sets.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
     if parsed.is_open("max_seq_length"):
-        stated["max_seq_length"] = _choose_length(
+        chosen["max_seq_length"] = _choose_length(
             file_sets,
             starting_point.required_tokenizer,
             starting_point.bert_config.max_position_embeddings,
         )
-    if stated:
-        flags = [f"--{name}={value:g}" for name, value in stated.items()]
+    if chosen:
+        flags = [f"--{name}={value:g}" for name, value in chosen.items()]
         logging.info("Set to suit most examples: %s", " ".join(flags))
-    parsed = parsed.decide_if_open(stated, source=data_file)
+    parsed = parsed.decide_if_open(chosen, source=data_file)
     return dataclasses.replace(starting_point, parsed=parsed)
 
 
