@@ -14,7 +14,7 @@ contents of these files do not depend on the number of processes.
 
 import time
 
-from command_line import cli, flag_definition
+from command_line import cli, flags
 from data.io import text_files
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.record_writing import (
@@ -30,7 +30,7 @@ def main(parsed: ParsedCommand[PretrainingDataConfig]) -> None:
     begin_time = time.monotonic()
     config = parsed.config
     beam_options = config.beam.parse(
-        parsed.arguments, config.num_processes, flag_definition.defined_names()
+        parsed.arguments, config.num_processes, flags.defined_names()
     )
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     config = complete_casing(

@@ -26,7 +26,7 @@ answers each text of the command line:
     python predict.py --model=DIR "a text" ["a second one"]
 """
 
-from command_line import cli, flag_definition
+from command_line import cli, flags
 from data.predictions import output_writer
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
@@ -45,7 +45,7 @@ def main(parsed: ParsedCommand[PredictConfig]) -> int:
     """
     config = parsed.config
     beam_options = config.beam.parse(
-        parsed.arguments, config.num_processes, flag_definition.defined_names()
+        parsed.arguments, config.num_processes, flags.defined_names()
     )
     # With Beam, the arguments are Beam's flags, not texts.
     arguments = parsed.arguments if beam_options is None else ()

@@ -8,10 +8,8 @@ and hears while it runs is in terminal/. Nothing here loads TensorFlow, so that
 Where a command line becomes a `Config`:
 
     cli.py: `Command`, which leads from the command line to the exit status
-    common_config.py: `CommonConfig`: the flags of every script
-    flag_definition.py: makes a flag of each option with absl
-    flag_parsing.py: parses the command line with absl, ends the script if it is
-        wrong, and returns the `ParsedCommand`
+    flags.py: makes a flag of each option with absl, parses the command line,
+        ends the script if it is wrong, and returns the `ParsedCommand`
 
 What it shows to the user:
 

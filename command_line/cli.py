@@ -11,8 +11,7 @@ from typing import Generic, NoReturn, TypeAlias
 from absl import app, logging
 from absl import flags as absl_flags  # noqa: TID251  reads --debug
 
-from command_line import flag_definition, flag_parsing, user_errors
-from command_line.common_config import CommonConfig
+from command_line import flags, user_errors
 from files import lock
 from options.config import Config, ConfigT
 from options.parsed_command import ParsedCommand
@@ -59,16 +58,15 @@ class Command(Generic[ConfigT]):
         the script with status 130. signals.py says how a script also stops at
         SIGTERM.
         """
-        is_on_beam = (
-            self.may_have_beam_flags
-            and flag_parsing.is_beam_requested(sys.argv)
+        is_on_beam = self.may_have_beam_flags and flags.is_beam_requested(
+            sys.argv
         )
         required = _define_flags(self.config_class, is_on_beam)
         logs.install_log_handler()
         ctrl_c = signals.CtrlC()
         ctrl_c.watch()
         parse = functools.partial(
-            flag_parsing.parse_arguments,
+            flags.parse_arguments,
             required=required,
             is_on_beam=is_on_beam,
             purpose=sys.modules[self.main.__module__].__doc__ or "",
@@ -92,9 +90,9 @@ class Command(Generic[ConfigT]):
 
 def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:
     """Defines the flags of a script, and returns names of required flags."""
-    script_name = flag_definition.script_name()
-    required = flag_definition.define_flags(config_class, script_name)
-    flag_definition.define_flags(CommonConfig, script_name)
+    script_name = flags.script_name()
+    required = flags.define_flags(config_class, script_name)
+    flags.define_flags(flags.CommonConfig, script_name)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
     # unparsed.
     absl_flags.FLAGS.set_gnu_getopt(is_on_beam)
@@ -138,7 +136,7 @@ def _run_main(
             f"Received: {arguments}"
         )
     with _ended_by_user_errors(ctrl_c):
-        parsed = flag_parsing.create_parsed_command(config_class, arguments)
+        parsed = flags.create_parsed_command(config_class, arguments)
         parsed = parsed.apply_implied_flags()
         parsed.config.check_early()
         path_flags = list_path_flags(parsed.config)

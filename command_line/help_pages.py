@@ -2,7 +2,6 @@
 
 from absl import flags as absl_flags  # noqa: TID251  makes the flags
 
-from command_line import flag_definition
 from imports import installation
 
 # {title: flags that most commands need}. --helpfull lists all flags.
@@ -55,15 +54,15 @@ def section_of(name: str) -> str:
     )
 
 
-def print_help(purpose: str, is_full: bool) -> None:
+def print_help(purpose: str, script_name: str, *, is_full: bool) -> None:
     """Prints the purpose of a script, and its flags.
 
     Args:
         purpose: docstring of the script.
+        script_name: name of the script, under which its flags are defined.
         is_full: whether to print all flags, in the order of the alphabet.
     """
     print(installation.with_command_names(purpose))
-    script_name = flag_definition.script_name()
     own = absl_flags.FLAGS.get_key_flags_for_module(script_name)
     if is_full or len(own) <= _MAX_SHOWN_FLAGS:
         page = absl_flags.FLAGS.module_help(script_name)

@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from command_line import cli, help_pages  # noqa: E402
-from command_line.common_config import CommonConfig  # noqa: E402
-from options import declared_options  # noqa: E402
+from command_line.flags import CommonConfig  # noqa: E402
 from options.config import Config  # noqa: E402
+from options.declared_options import Option  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",
@@ -98,7 +98,7 @@ def _rows(script: str) -> Rows:
     flags_of_script = [
         flag
         for config in (find_config(script), CommonConfig)
-        for flag in declared_options.options_of(config)
+        for flag in config.list_options()
     ]
     flags_of_script.sort(key=lambda flag: flag.name)
     return {flag.name: _row(flag) for flag in flags_of_script}
@@ -156,7 +156,7 @@ def _table(rows: Rows) -> str:
     return "".join(lines)
 
 
-def _row(flag: declared_options.Option) -> str:
+def _row(flag: Option) -> str:
     text = flag.help
     if flag.choices:
         choices = ", ".join(f"`{choice}`" for choice in flag.choices)

@@ -26,14 +26,13 @@ turns each option of a `Config` into a flag:
 So an option and its flag have the same name. The modules, in the order to read
 them:
 
-    fields.py: declares an option, or a group in a `Config`, as a field
-    metadata.py: what such a field records, such as the `Role` of an option,
-        which a trained model imposes on its values
+    fields.py: declares an option, or a group in a `Config`, as a field. The
+        field records properties such as the `Role` of the option, which says
+        what a trained model imposes on the value
     path_types.py: the types of paths in values, such as an input file
-    config.py: `Config`, the base class of the options of a script
-    declared_options.py: the options that a `Config` and its groups declare
-    config_values.py: creates a `Config`, reads its values, and copies it with
-        other values, which are those of all groups that share an option
+    declared_options.py: `Option`, which is created of each such field
+    config.py: `Config`, the base class of the options of a script. It lists
+        its options, and is created, and copied, with other values
     parsed_command.py: `ParsedCommand`, the `Config` of a command, and who
         decided its values: the user, other options, or a file
     path_flags.py: the flags of a command whose values are paths, and the check

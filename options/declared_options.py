@@ -1,4 +1,4 @@
-"""Reads the options that a Config declares, see fields.py."""
+"""The options that the fields of a Config and of its groups declare."""
 
 import dataclasses
 import functools
@@ -7,8 +7,7 @@ import typing
 from collections.abc import Sequence
 from typing import Literal, cast
 
-from options.config import Config
-from options.metadata import (
+from options.fields import (
     Field,
     OptionChanges,
     OptionProperties,
@@ -85,20 +84,14 @@ class Option:
         return not (is_too_small or is_too_large)
 
 
-def options_of(config: Config | type[Config], *roles: Role) -> list[Option]:
-    """Returns the options of a script, or only those with one of the roles."""
-    config_class: type = config if isinstance(config, type) else type(config)
-    return [
-        script_option
-        for script_option in _create_options(config_class)
-        if not roles or script_option.role in roles
-    ]
-
-
 # Cached, because several functions ask for the options of the same few classes.
 @functools.cache
-def _create_options(config_class: type) -> list[Option]:
-    """Creates the options of a Config and of its groups, in their order."""
+def create_options(config_class: type) -> list[Option]:
+    """Creates the options of a Config and of its groups, in their order.
+
+    Args:
+        config_class: a subclass of `Config`.
+    """
     all_options = []
     for field in dataclasses.fields(config_class):
         if is_option(field):

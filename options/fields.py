@@ -23,32 +23,90 @@ be set.
 An option takes these steps from its declaration to its use in a script:
 
 1. A field of a Config or of a group declares the option, by a function of this
-   module. metadata.py says what the field records. The `Role` in it says
-   whether a trained model decides the value.
+   module. The `metadata` of the field records an `OptionDeclaration`, or an
+   `OptionGroup` if the field is a group. The `Role` of an option says whether a
+   trained model decides its value.
 2. declared_options.py reads the fields of a Config and of its groups, and
    returns an `Option` for each. The command line does not show the groups.
-3. command_line/flag_definition.py defines a flag with absl for each `Option`,
-   and command_line/flag_parsing.py parses the command line and reads the
-   values.
-4. config_values.py creates the Config from the values.
-5. cli.py passes the Config to the `main` of the script, as `ParsedCommand`.
+3. command_line/flags.py defines a flag with absl for each `Option`, parses the
+   command line, and creates the Config from the values.
+4. cli.py passes the Config to the `main` of the script, as `ParsedCommand`.
 """
 
 import dataclasses
-from collections.abc import Sequence
+import enum
+from collections.abc import Mapping, Sequence
 from types import EllipsisType
-from typing import TypeVar, Unpack, cast
-
-from options.metadata import (
-    OptionChanges,
-    OptionDeclaration,
-    OptionGroup,
-    OptionProperties,
-    Role,
+from typing import (
+    Any,
+    NamedTuple,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
 )
+
+from options.path_types import PathType
 
 ValueT = TypeVar("ValueT")
 GroupT = TypeVar("GroupT")
+# A field of a class of options. Any, because the fields have different types.
+Field: TypeAlias = dataclasses.Field[Any]
+# Keys of the metadata of fields.
+_OPTION = "option"
+_GROUP = "group"
+
+
+class Role(enum.Enum):
+    """Rule that a trained model imposes on the value of an option.
+
+    A model's folder records the options of the model's training.
+
+    IDENTITY: describes the network, or how text is tokenized. The default is
+        the recorded value. Any other value is an error.
+    HEAD: describes the head for a task. The default is the recorded value if a
+        command uses the head without training it. A resumed run must not change
+        the value.
+    TRAINING: describes the training. The recorded value is never the default. A
+        resumed run must not change the value.
+    DECODING: describes how the model's outputs become answers. The default is
+        chosen as for HEAD. A resumed run may change the value.
+    NEUTRAL: changes no weight, and changes predictions only by rounding errors.
+    """
+
+    IDENTITY = "identity"
+    HEAD = "head"
+    TRAINING = "training"
+    DECODING = "decoding"
+    NEUTRAL = "neutral"
+
+
+class OptionProperties(TypedDict, total=False):
+    """Properties of an option that few options set.
+
+    Attributes:
+        path_type: the PathType, if the value is a path.
+        at_least, at_most: the bounds of a number.
+        choices: the valid values of a string.
+        is_repeated: True if the value is a list and the user repeats the option
+            for each element. Otherwise commas separate the elements.
+        may_grow: True if a resumed training may set a larger value.
+    """
+
+    path_type: PathType
+    at_least: float
+    at_most: float
+    choices: Sequence[str]
+    is_repeated: bool
+    may_grow: bool
+
+
+class OptionChanges(OptionProperties, total=False):
+    """Properties of an option in a group that a script changes."""
+
+    default: object
+    help: str
 
 
 def option(
@@ -70,7 +128,7 @@ def option(
         **properties: other properties, such as `choices`, the valid values, or
             `at_least` and `at_most`, the bounds of a number.
     """
-    metadata = OptionDeclaration(help, role, properties).as_metadata()
+    metadata = {_OPTION: OptionDeclaration(help, role, properties)}
     # Like `dataclasses.field`, this function states the type of the field's
     # value as its own return type.
     if default is ...:
@@ -144,4 +202,71 @@ def group(
         group_class, frozenset(without), frozenset(shared), changes
     )
     # As for an option, the stated type is the type of the field's value.
-    return cast(GroupT, dataclasses.field(metadata=declared.as_metadata()))
+    return cast(GroupT, dataclasses.field(metadata={_GROUP: declared}))
+
+
+class OptionDeclaration(NamedTuple):
+    """An option as `option` declares it, in the metadata of its field.
+
+    Attributes:
+        help: the help text.
+        role: the Role, None for an option that trains no model.
+        properties: the other properties.
+    """
+
+    help: str
+    role: Role | None
+    properties: OptionProperties
+
+
+def is_option(field: Field) -> bool:
+    """Returns whether a field of a Config or of a group is an option."""
+    return _OPTION in field.metadata
+
+
+def declaration_of(field: Field) -> OptionDeclaration:
+    """Returns the declaration of a field that is an option."""
+    declared: OptionDeclaration = field.metadata[_OPTION]
+    return declared
+
+
+@dataclasses.dataclass(frozen=True)
+class OptionGroup:
+    """A group of options in a Config, as `group` declares it.
+
+    Attributes:
+        group_class: dataclass of the group.
+        without: names of its fields that are no options of the script.
+        shared: names of its fields that are options of another group.
+        changes: {name of an option: result of `option_changes`}.
+    """
+
+    group_class: type
+    without: frozenset[str]
+    shared: frozenset[str]
+    changes: Mapping[str, OptionChanges]
+
+    def own_fields(self) -> list[Field]:
+        """Returns the fields that are options of this group."""
+        return [
+            field
+            for field in dataclasses.fields(self.group_class)
+            if is_option(field) and field.name not in self.without | self.shared
+        ]
+
+    def names_with_values(self) -> set[str]:
+        """Returns the names of the fields whose values the command line sets.
+
+        These are the group's own fields, and the shared fields. A shared field
+        need not be declared as an option, because another group declares it.
+        """
+        fields = dataclasses.fields(self.group_class)
+        names = {field.name for field in fields if field.init}
+        names_of_options = {field.name for field in fields if is_option(field)}
+        return (names_of_options - self.without) | (self.shared & names)
+
+
+def group_of(field: Field) -> OptionGroup | None:
+    """Returns the group that a field of a Config is, None for other fields."""
+    declared: OptionGroup | None = field.metadata.get(_GROUP)
+    return declared

@@ -5,13 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, Self
 
 from options.config import ConfigT, ConfigT_co
-from options.config_values import (
-    option_values_of,
-    with_groups,
-    with_values,
-)
-from options.declared_options import options_of
-from options.metadata import Role
+from options.fields import Role
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -63,7 +57,7 @@ class ParsedCommand(Generic[ConfigT_co]):
         Raises:
             TypeError: no flag with a role has this name. Files decide no other.
         """
-        names = {option.name for option in options_of(self.config, *Role)}
+        names = {option.name for option in self.config.list_options(*Role)}
         if name not in names:
             raise TypeError(f"{name} is no flag that files may decide")
         return name not in self.set_by_user | self.decided
@@ -84,7 +78,7 @@ class ParsedCommand(Generic[ConfigT_co]):
             TypeError: the Config contains no such group.
             ValueError: a value is not valid for its flag.
         """
-        changed = with_groups(self.config, *groups)
+        changed = self.config.with_groups(*groups)
         return self._with_decided(_select_changes(self.config, changed))
 
     def decide_if_open(self, stated: Mapping[str, object], source: str) -> Self:
@@ -104,7 +98,7 @@ class ParsedCommand(Generic[ConfigT_co]):
                 decided before.
         """
         decided: dict[str, object] = {}
-        for option in options_of(self.config, *Role):
+        for option in self.config.list_options(*Role):
             value = stated.get(option.name)
             if value is None:
                 continue
@@ -136,8 +130,8 @@ class ParsedCommand(Generic[ConfigT_co]):
 
         A flag may keep its value. Then nothing else decides it later.
         """
-        config = with_values(self.config, values)
-        for option in options_of(config):
+        config = self.config.with_values(values)
+        for option in config.list_options():
             value = values.get(option.name)
             if value is not None and not option.is_valid(value):
                 raise ValueError(f"--{option.name} must not be {value!r:.80}")
@@ -148,9 +142,9 @@ class ParsedCommand(Generic[ConfigT_co]):
 
 def _select_changes(former: ConfigT, changed: ConfigT) -> dict[str, object]:
     """Returns {name of a flag: value} of the values that a Config lacks."""
-    former_values = option_values_of(former)
+    former_values = former.option_values()
     return {
         name: value
-        for name, value in option_values_of(changed).items()
+        for name, value in changed.option_values().items()
         if value != former_values[name]
     }

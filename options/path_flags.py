@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 from files.paths import is_remote, list_matches
 from options.config import Config
-from options.config_values import option_values_of
-from options.declared_options import options_of
 from options.path_types import (
     STATE_FOLDER,
     PathType,
@@ -81,9 +79,9 @@ class PathFlag:
 
 def list_path_flags(config: Config) -> list[PathFlag]:
     """Returns a PathFlag for each flag whose value is a path."""
-    values = option_values_of(config)
+    values = config.option_values()
     flags_with_paths = []
-    for option in options_of(config):
+    for option in config.list_options():
         path_type = option.path_type
         value = values[option.name]
         if path_type is not None and value is not None:

@@ -17,7 +17,7 @@ from absl import flags as absl_flags
 import modeling
 import serving
 from benchmarks import tickets, timing
-from command_line import flag_definition, flag_parsing
+from command_line import flags
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
 from model_folders.model_json_types import ClassifierSettings, SpanSettings
@@ -86,10 +86,10 @@ def create_parsed_command(
         command: flags of the script.
     """
     script = config.__module__
-    flag_definition.define_flags(config, script)
+    flags.define_flags(config, script)
     command += " --output_dir={folder} --mixed_precision={precision}"
     absl_flags.FLAGS([script, *shlex.split(command.format(**workload))])
-    return flag_parsing.create_parsed_command(config)
+    return flags.create_parsed_command(config)
 
 
 def create_training_work(

@@ -14,7 +14,6 @@ from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.sharded_writing import create_job_paths, write_all_shards
 from data.text import tokenizer_loading
 from files.paths import absolute_path, is_remote
-from options import config_values
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -54,9 +53,8 @@ def complete_casing(
         options.do_lower_case,
         is_casing_chosen=is_casing_chosen,
     )
-    return config_values.with_groups(
-        config,
-        dataclasses.replace(options, do_lower_case=tokenizer.do_lower_case),
+    return config.with_groups(
+        dataclasses.replace(options, do_lower_case=tokenizer.do_lower_case)
     )
 
 

@@ -9,10 +9,10 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flag_definition, flag_parsing
+from command_line import flags
 from docs import flags_index
-from options import declared_options, path_flags
-from options.metadata import Role
+from options import path_flags
+from options.fields import Role
 from options.path_types import PathType
 from tests.support import fresh_process, script_runner
 from tests.support.paths import ROOT
@@ -65,7 +65,7 @@ ORIGINAL = {
 def flags_of(script, *roles):
     """Returns the flags of a script."""
     config = flags_index.find_config(script)
-    return declared_options.options_of(config, *roles)
+    return config.list_options(*roles)
 
 
 @pytest.mark.parametrize("script", ORIGINAL)
@@ -217,20 +217,20 @@ def parse_command(config, args, monkeypatch):
     """Returns the paths in the flags of a command, as absl parses them."""
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
-    for flag in declared_options.options_of(config):
+    for flag in config.list_options():
         absl_flags.DEFINE(
             absl_flags.ArgumentParser(),
             flag.name,
             None,
             "",
             flag_values=values,
-            module_name=flag_definition.script_name(),
+            module_name=flags.script_name(),
         )
         if flag.default is not dataclasses.MISSING:
             values[flag.name].value = flag.default
     values(["script", *args])
     return path_flags.list_path_flags(
-        flag_parsing.create_parsed_command(config).config
+        flags.create_parsed_command(config).config
     )
 
 
@@ -241,7 +241,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     config = flags_index.find_config(script)
     args = [
         f"--{flag.name}={LISTS.get(flag.path_type, '~/a, b')}"
-        for flag in declared_options.options_of(config)
+        for flag in config.list_options()
         if flag.path_type is not None
     ]
     given = parse_command(config, args, monkeypatch)

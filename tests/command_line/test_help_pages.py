@@ -5,7 +5,9 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flag_definition, help_pages
+from command_line import help_pages
+
+SCRIPT = "script.py"
 
 
 @pytest.fixture
@@ -21,7 +23,7 @@ def define(monkeypatch):
                 None,
                 "Help.",
                 flag_values=values,
-                module_name=flag_definition.script_name(),
+                module_name=SCRIPT,
             )
 
     return define_flags
@@ -33,7 +35,7 @@ MANY = [f"rare_{number}" for number in range(40)]
 
 def test_help_of_a_small_script_lists_all_flags(define, capsys):
     define(["data_dir", "bilstm"])
-    help_pages.print_help("Does it.", is_full=False)
+    help_pages.print_help("Does it.", SCRIPT, is_full=False)
     printed = capsys.readouterr().out
     assert printed.startswith("Does it.\n")
     assert "--data_dir" in printed
@@ -42,7 +44,7 @@ def test_help_of_a_small_script_lists_all_flags(define, capsys):
 
 def test_help_of_a_large_script_lists_what_most_commands_need(define, capsys):
     define(["data_dir", *MANY])
-    help_pages.print_help("Does it.", is_full=False)
+    help_pages.print_help("Does it.", SCRIPT, is_full=False)
     printed = capsys.readouterr().out
     assert "\ndata:\n" in printed
     assert "--data_dir" in printed
@@ -52,7 +54,7 @@ def test_help_of_a_large_script_lists_what_most_commands_need(define, capsys):
 
 def test_full_help_lists_all_flags(define, capsys):
     define(["data_dir", *MANY])
-    help_pages.print_help("Does it.", is_full=True)
+    help_pages.print_help("Does it.", SCRIPT, is_full=True)
     printed = capsys.readouterr().out
     assert all(f"--{name}:" in printed for name in ["data_dir", *MANY])
 

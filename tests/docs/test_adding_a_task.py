@@ -9,7 +9,6 @@ import types
 import pytest
 import tensorflow as tf
 
-from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from tests.support import fresh_process, output_files, script_runner
 from tests.support.output_files import read_results
@@ -78,7 +77,7 @@ def test_the_file_defines_a_task_that_encodes_its_set(source, tiny, tmp_path):
         "max_seq_length": 24,
         "do_train": True,
     }
-    parsed = ParsedCommand(create_config(page.Config, **flags), flags)
+    parsed = ParsedCommand(page.Config.from_values(**flags), flags)
     task = page.BoolqTask(page.load_starting_point(parsed))
     records = [*task.encode("train", task.read_examples("train"))]
     assert len(records) == 2

@@ -7,9 +7,7 @@ import pytest
 
 from options import fields
 from options.config import Config
-from options.declared_options import options_of
-from options.fields import group, option_changes
-from options.metadata import Role
+from options.fields import Role, group, option_changes
 from options.path_types import PathType
 
 
@@ -44,12 +42,12 @@ class Config(Config):
 
 def flag_of(name, config=Config):
     """Returns the flag of this name."""
-    (flag,) = (flag for flag in options_of(config) if flag.name == name)
+    (flag,) = (flag for flag in config.list_options() if flag.name == name)
     return flag
 
 
 def test_a_script_has_the_flags_of_its_groups_and_its_own():
-    names = [flag.name for flag in options_of(Config)]
+    names = [flag.name for flag in Config.list_options()]
     assert names == [
         "steps",
         "rate",
@@ -63,12 +61,12 @@ def test_a_script_has_the_flags_of_its_groups_and_its_own():
 
 def test_an_object_has_the_flags_of_its_class():
     config = Config(training=Training(folder="out"))
-    assert options_of(config) == options_of(Config)
+    assert config.list_options() == Config.list_options()
 
 
 def test_flags_are_found_by_their_role():
     roles = Role.HEAD, Role.NEUTRAL
-    names = [flag.name for flag in options_of(Config, *roles)]
+    names = [flag.name for flag in Config.list_options(*roles)]
     assert names == ["folder", "kind", "labels", "verbose"]
 
 

@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 
 from data.classification.user_tables.column_options import ColumnOptions
-from options import config_values
 from options.parsed_command import ParsedCommand
 from tests.support.flag_groups import Config
 from training.config.classifier_config import ClassifierConfig
@@ -13,7 +12,7 @@ from training.config.classifier_config import ClassifierConfig
 
 def parse(**values):
     """Returns the command of a user who sets these flags."""
-    return ParsedCommand(config_values.create_config(Config, **values), values)
+    return ParsedCommand(Config.from_values(**values), values)
 
 
 def decide_loop(parsed, **values):
@@ -102,6 +101,6 @@ def test_only_a_valid_value_can_be_decided(value):
     ],
 )
 def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
-    config = config_values.create_config(ClassifierConfig, output_dir="run")
+    config = ClassifierConfig.from_values(output_dir="run")
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
         ParsedCommand(config).decide_if_open({name: value}, "model.json")

@@ -10,7 +10,6 @@ import pytest
 import extract_features
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from serving import engines
 from tests.support import golden, script_runner
@@ -25,8 +24,8 @@ def extract_vectors(output_file, **flags):
     """Runs the script in this process, and returns the lines that it wrote."""
     paths = ("init_checkpoint", "bert_config_file", "vocab_file", "input_file")
     flags |= {name: str(flags[name]) for name in paths}
-    config = create_config(
-        ExtractFeaturesConfig, output_file=str(output_file), **flags
+    config = ExtractFeaturesConfig.from_values(
+        output_file=str(output_file), **flags
     )
     extract_features.main(ParsedCommand(config, flags))
     return read_json_lines(output_file)

@@ -2,7 +2,7 @@
 
 For example:
 
-    config = config_values.create_config(Config, folder="x", length=9)
+    config = Config.from_values(folder="x", length=9)
 """
 
 import dataclasses

@@ -21,7 +21,6 @@ from data.padding import cut_to_longest
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
-from options import config_values
 from options.fields import option
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
@@ -112,8 +111,9 @@ def create_loop_config(output_dir: StrPath, **changes: object) -> Config:
         "summary_steps": 0,
         "train_batch_size": BATCH_SIZE,
     }
-    return config_values.create_config(
-        Config, output_dir=str(output_dir), **defaults | changes
+    return Config.from_values(
+        output_dir=str(output_dir),
+        **defaults | changes,
     )
 
 

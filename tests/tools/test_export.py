@@ -6,7 +6,6 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json, write_json
-from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from tests.support import script_runner
 from tests.support.checkpoints import call_signature
@@ -30,8 +29,8 @@ def write_huggingface(folder, create, *arguments):
 def run_export(folder, **flags):
     """Exports a folder of weights. Returns the folder of the export."""
     export_dir = folder.with_name(f"{folder.name}_export")
-    config = create_config(
-        ExportConfig, model=str(folder), export_dir=str(export_dir), **flags
+    config = ExportConfig.from_values(
+        model=str(folder), export_dir=str(export_dir), **flags
     )
     export.main(ParsedCommand(config, flags))
     return export_dir

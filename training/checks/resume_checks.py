@@ -14,8 +14,7 @@ from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
-from options.declared_options import options_of
-from options.metadata import Role
+from options.fields import Role
 from training.config.training_config import TrainingConfig
 from training.dev_set.rules import DEV_SET_RULE_ENTRY
 from training.dev_set.set_fingerprints import (
@@ -97,7 +96,7 @@ def check_resumed_settings(
     now = _select_compared_settings(to_stored_settings(config, settings))
     saved = _select_compared_settings(preset.training_settings)
     names = saved.keys() & now.keys()
-    for flag in options_of(config, Role.TRAINING):
+    for flag in config.list_options(Role.TRAINING):
         name = f"--{flag.name}"
         may_grow = name in names and flag.properties.get("may_grow")
         if may_grow and _has_grown(saved[name], now[name]):

@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
 from model_folders.reading.preset import NetworkArguments
-from options import config_values, fields
+from options import fields
 from options.fields import group, option_changes
 from options.path_types import PathType
 from training.config.model_options import required_value
@@ -264,7 +264,7 @@ class DataFileConfig(FineTuningConfig):
         export = dataclasses.replace(
             self.export, export_dir=self.default_export_dir
         )
-        implied = config_values.with_groups(self, training, fine_tuning, export)
+        implied = self.with_groups(training, fine_tuning, export)
         return dataclasses.replace(
             implied, report=self.data_file_implies_report
         )

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import modeling
 from model_folders.reading.preset import Preset
-from options import config_values
 from options.config import Config
 from options.fields import group
 from training.config.device_options import DeviceOptions
@@ -64,7 +63,7 @@ def check_required(
         ValueError: a flag is not set. The message names all of them.
         OSError: a flag is not set, and the folder contains no weights.
     """
-    values = config_values.option_values_of(config)
+    values = config.option_values()
     missing = [name for name in required_flags if values[name] is None]
     if not missing:
         return

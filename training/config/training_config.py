@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
 from model_folders.reading.preset import NetworkArguments
-from options import config_values
-from options.declared_options import options_of
-from options.fields import group
-from options.metadata import Role
+from options.fields import Role, group
 from options.path_types import STATE_FOLDER
 from serving.export_options import ExportFormatOptions
 from training.config.model_config import ModelConfig
@@ -84,7 +81,7 @@ class TrainingConfig(ModelConfig):
             ValueError: two flags contradict each other, or the flags request
                 nothing.
         """
-        values = config_values.option_values_of(self)
+        values = self.option_values()
         if not any(values[action] for action in self.actions):
             names = " or ".join(f"--{action}" for action in self.actions)
             raise ValueError(f"nothing to do: set {names}")
@@ -108,10 +105,10 @@ class TrainingConfig(ModelConfig):
 
         For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
         """
-        values = config_values.option_values_of(self)
+        values = self.option_values()
         return {
             flag.name: values[flag.name]
-            for flag in options_of(self, *roles)
+            for flag in self.list_options(*roles)
             if flag.path_type is None
         }
 

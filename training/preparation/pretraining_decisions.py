@@ -5,7 +5,6 @@ This module imports no TensorFlow.
 
 from data.io.text_files import expand_patterns
 from data.pretraining.record_inspection import read_masking_and_lengths
-from options.config_values import option_values_of
 from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
 
@@ -31,7 +30,7 @@ def decide_by_records(
         files = expand_patterns(pattern, flag)
         is_masked, lengths = read_masking_and_lengths(files)
         parsed = parsed.decide_if_open(lengths, source=files[0])
-        values = option_values_of(parsed.config)
+        values = parsed.config.option_values()
         for name, length in lengths.items():
             # Training masks records without masks, by as many WordPieces as
             # --max_predictions_per_seq says.

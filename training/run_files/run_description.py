@@ -27,10 +27,8 @@ from model_folders.model_json_types import (
 from model_folders.reading import hub
 from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import create_vocab_files
-from options import config_values
 from options.config import Config
-from options.declared_options import options_of
-from options.metadata import Role
+from options.fields import Role
 from options.parsed_command import ParsedCommand
 from training.checks.resume_checks import (
     check_resumed_settings,
@@ -127,8 +125,8 @@ def _anonymize_command(
         for name, value in parsed.typed_values.items()
         if name not in _ADDRESS_FLAGS
     }
-    values = config_values.option_values_of(parsed.config)
-    for flag in options_of(parsed.config, *Role):
+    values = parsed.config.option_values()
+    for flag in parsed.config.list_options(*Role):
         if flag.path_type is None or flag.name not in command:
             continue
         source = hub.hub_path_of(str(values[flag.name] or ""))

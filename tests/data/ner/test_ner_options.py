@@ -8,7 +8,6 @@ from data.ner.ner_options import ConllFileOptions, NerOptions
 from data.tables.table_layout import LayoutOptions
 from options import fields
 from options.config import Config
-from options.declared_options import options_of
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -18,7 +17,7 @@ class Config(Config):
     ner: NerOptions = fields.group(NerOptions)
 
 
-FLAG_OF_NAME = {flag.name: flag for flag in options_of(Config)}
+FLAG_OF_NAME = {flag.name: flag for flag in Config.list_options()}
 
 
 @pytest.mark.parametrize("name", ["text_column", "label_column"])

@@ -3,13 +3,12 @@
 import pytest
 
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
-from options.config_values import create_config
 
 
 def config_with(**flags):
     """Returns the flags of a command that sets only some of them."""
     required = {"input_file": "a.txt", "output_file": "out", "vocab_file": "v"}
-    return create_config(PretrainingDataConfig, **required | flags)
+    return PretrainingDataConfig.from_values(**required | flags)
 
 
 def test_the_flags_of_googles_script_keep_its_order():

@@ -15,14 +15,12 @@ from data.pretraining.record_writing import (
     write_records_at_scale,
     write_records_in_order,
 )
-from options.config_values import create_config
 from tests.support.shards import CORPUS, VOCAB
 
 
 def config_of(output_file, **flags):
     """Returns the flags of a command that reads the corpus once."""
-    return create_config(
-        PretrainingDataConfig,
+    return PretrainingDataConfig.from_values(
         output_file=output_file,
         **{
             "input_file": ",".join(CORPUS),

@@ -7,7 +7,6 @@ import pytest
 from data.sets.data_file_options import DataFileOptions
 from options import fields
 from options.config import Config
-from options.declared_options import options_of
 from options.path_types import PathType
 
 
@@ -18,7 +17,7 @@ class Config(Config):
     data: DataFileOptions = fields.group(DataFileOptions)
 
 
-DATA_FILE, DEV_FRACTION = options_of(Config)
+DATA_FILE, DEV_FRACTION = Config.list_options()
 
 
 def test_the_file_is_an_input_that_a_user_may_leave_out():

@@ -10,7 +10,6 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serve
-from options import config_values
 from options.parsed_command import ParsedCommand
 from serving.http.serve_config import ServeConfig
 from tests.support import fork_server, script_runner
@@ -63,7 +62,7 @@ def interrupt_before_loading(folder):
     """Runs serve.py in the background of a shell, which ignores Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     serve.read_access = press_ctrl_c
-    config = config_values.create_config(ServeConfig, model=[f"m={folder}"])
+    config = ServeConfig.from_values(model=[f"m={folder}"])
     serve.main(ParsedCommand(config))
 
 

@@ -8,7 +8,6 @@ import shutil
 import pytest
 
 import predict as script
-from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 
@@ -47,7 +46,7 @@ def classify_in(export_folders):
             "model": str(export_folders["classifier"]),
         }
         with contextlib.chdir(folder):
-            config = create_config(PredictConfig, **defaults | flags)
+            config = PredictConfig.from_values(**defaults | flags)
             return script.main(ParsedCommand(config))
 
     return classify_in

@@ -3,13 +3,11 @@
 import pytest
 
 from model_folders.kinds import KIND_OF_CLASS
-from options.config_values import create_config
-from options.declared_options import options_of
 from serving.predict.predict_config import PredictConfig
 
 
 def create_predict_config(**flags):
-    return create_config(PredictConfig, model="model", **flags)
+    return PredictConfig.from_values(model="model", **flags)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +28,7 @@ def test_the_processes_of_a_job_share_the_cpus(flags, is_bulk, num_threads):
 
 def test_the_tasks_of_all_kinds_can_be_chosen():
     (task_flag,) = (
-        flag for flag in options_of(PredictConfig) if flag.name == "task"
+        flag for flag in PredictConfig.list_options() if flag.name == "task"
     )
     task_names = {"tokenize"}
     for kind in KIND_OF_CLASS.values():

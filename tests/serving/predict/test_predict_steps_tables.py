@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import predict as script
-from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 from tests.support import output_files
@@ -166,7 +165,7 @@ def test_wrong_flags_and_tables_are_errors_of_one_line(
     defaults = {"input_file": "in.csv", "text_column": "review"}
     flags = {"model": "classifier", "output_file": "no.out"} | defaults | flags
     flags["model"] = str(export_folders[flags["model"]])
-    config = create_config(PredictConfig, **flags)
+    config = PredictConfig.from_values(**flags)
     with pytest.raises(ValueError, match=word):
         script.main(ParsedCommand(config))
     assert not [*work_folder.glob("no.out*")]
@@ -174,8 +173,7 @@ def test_wrong_flags_and_tables_are_errors_of_one_line(
 
 def test_a_missing_input_is_named(work_folder, export_folders, monkeypatch):
     monkeypatch.chdir(work_folder)
-    config = create_config(
-        PredictConfig,
+    config = PredictConfig.from_values(
         model=str(export_folders["classifier"]),
         input_file="a.csv,absent",
         output_file="no.out",

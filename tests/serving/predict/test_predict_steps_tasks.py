@@ -7,7 +7,6 @@ import pytest
 
 import predict
 import serving
-from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 from serving.text_tasks.asking import ModelAsker
@@ -55,8 +54,7 @@ def ask_lines(folder, model, lines, **flags):
             for line in lines
         )
     )
-    config = create_config(
-        PredictConfig,
+    config = PredictConfig.from_values(
         model=str(model),
         input_file=str(folder / "in"),
         output_file=str(folder / "out"),
@@ -154,7 +152,7 @@ PASSAGE = "The light of the harbor is kept by Anna."
 
 def predict_texts(model, *texts, **flags):
     """Runs predict.py on the texts of a command line, in this process."""
-    config = create_config(PredictConfig, model=str(model), **flags)
+    config = PredictConfig.from_values(model=str(model), **flags)
     return predict.main(ParsedCommand(config, arguments=texts))
 
 

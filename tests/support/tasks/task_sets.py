@@ -11,7 +11,6 @@ from typing import Any
 
 from data.io.record_datasets import Records
 from files.paths import StrPath
-from options import config_values
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_flags,
@@ -27,8 +26,8 @@ def create_task_start(
     folder: StrPath, **flags: object
 ) -> StartingPoint[FineTuningConfig]:
     """Returns the start of a command that fine-tunes a network of one block."""
-    config = config_values.create_config(
-        DataFileConfig, **create_flags(folder, **flags)
+    config = DataFileConfig.from_values(
+        **create_flags(folder, **flags),
     )
     return create_starting_point(config, SMALL, load_tokenizer())
 

@@ -21,7 +21,6 @@ from files.paths import StrPath
 from modeling import losses
 from modeling.bert import EncoderOutputs
 from modeling.tensors import Features, Tensor
-from options import config_values
 from options.parsed_command import ParsedCommand
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
@@ -57,9 +56,7 @@ def create_flags(folder: StrPath, **changes: object) -> Flags:
 
 def create_command(options: Flags) -> ParsedCommand[FineTuningConfig]:
     """Returns a command that sets `options`, without parsing any flags."""
-    return ParsedCommand(
-        config_values.create_config(FineTuningConfig, **options), options
-    )
+    return ParsedCommand(FineTuningConfig.from_values(**options), options)
 
 
 def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:

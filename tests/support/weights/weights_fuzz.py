@@ -227,7 +227,6 @@ def _export(folder: Path) -> None:
 
 def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
-    from options import config_values
     from options.parsed_command import ParsedCommand
     from training.checks import start_checks
     from training.config.classifier_config import ClassifierConfig
@@ -242,7 +241,7 @@ def _start(folder: Path, **switches: object) -> None:
         "task_name": "csv",
         **switches,
     }
-    config = config_values.create_config(ClassifierConfig, **given)
+    config = ClassifierConfig.from_values(**given)
     starting_point = load_starting_point(ParsedCommand(config, given))
     start_checks.check_start(
         starting_point.config, starting_point.preset, starting_point.bert_config

@@ -6,7 +6,6 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.reading.preset import Preset
-from options.config_values import create_config
 from tests.support.models import tiny_config
 from tests.support.paths import SAMPLES
 from tools.exporting.export_config import ExportConfig
@@ -19,8 +18,8 @@ from tools.exporting.export_steps import (
 
 def create_export_config(**flags):
     """Returns the Config of a command that sets `flags`."""
-    return create_config(
-        ExportConfig, model="folder", export_dir="export", **flags
+    return ExportConfig.from_values(
+        model="folder", export_dir="export", **flags
     )
 
 

@@ -8,7 +8,6 @@ import pytest
 
 import modeling
 from model_folders.reading import folder_reading
-from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
@@ -36,7 +35,7 @@ def check_task(
 
     preset = folder_reading.read_preset(folder, is_own_run=is_own_run)
     starting_point = StartingPoint(
-        parsed=ParsedCommand(create_config(Config, **create_flags("run"))),
+        parsed=ParsedCommand(Config.from_values(**create_flags("run"))),
         preset=preset,
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),

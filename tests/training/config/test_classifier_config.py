@@ -2,8 +2,6 @@
 
 import pytest
 
-from options import config_values
-from options.declared_options import options_of
 from options.path_types import PathType
 from training.config.classifier_config import ClassifierConfig
 
@@ -25,7 +23,7 @@ TASK_NAMES = [
     "wnli",
     "xnli",
 ]
-FLAG_OF_NAME = {flag.name: flag for flag in options_of(ClassifierConfig)}
+FLAG_OF_NAME = {flag.name: flag for flag in ClassifierConfig.list_options()}
 
 
 def test_the_tasks_are_those_of_glue_of_xnli_and_of_tables():
@@ -98,7 +96,7 @@ def test_a_processor_and_another_task_are_refused_together():
 def test_a_missing_task_is_named_by_the_flags_that_choose_it(
     settings, expected
 ):
-    config = config_values.create_config(ClassifierConfig, output_dir="")
+    config = ClassifierConfig.from_values(output_dir="")
     assert config.describe_missing("task_name", settings) == expected
     assert config.describe_missing("data_dir", settings) == "--data_dir"
 
@@ -107,4 +105,4 @@ def create_config(values):
     names = ("vocab_file", "bert_config_file", "data_dir", "output_dir")
     all_flags = dict.fromkeys(names, "x")
     all_flags |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
-    return config_values.create_config(ClassifierConfig, **all_flags | values)
+    return ClassifierConfig.from_values(**all_flags | values)

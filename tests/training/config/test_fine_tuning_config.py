@@ -2,7 +2,6 @@
 
 import pytest
 
-from options import config_values
 from options.parsed_command import ParsedCommand
 from tests.support.tasks.toy_task import create_config, create_flags
 from training.config.classifier_config import ClassifierConfig
@@ -14,8 +13,8 @@ ONE_FILE = {"data_dir": None, "data_file": "table.csv"}
 
 def create_script_config(**flags):
     """Returns the Config of a script that has --data_file."""
-    return config_values.create_config(
-        ClassifierConfig, **create_flags("run", **flags)
+    return ClassifierConfig.from_values(
+        **create_flags("run", **flags),
     )
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from options import config_values
 from training.config.pretraining_config import PretrainingConfig
 
 
@@ -17,8 +16,7 @@ from training.config.pretraining_config import PretrainingConfig
 def test_a_training_with_held_out_records_keeps_the_best_step(
     flags, keeps_best
 ):
-    config = config_values.create_config(
-        PretrainingConfig,
+    config = PretrainingConfig.from_values(
         input_file="train.tfrecord",
         output_dir="run",
         **flags,

@@ -8,7 +8,6 @@ import pytest
 
 from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
-from options import config_values
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
@@ -82,7 +81,7 @@ def compare(weights, command):
     flags = toy_task.create_flags(
         "run", do_train=command.do_train, do_eval=True
     )
-    config = config_values.create_config(command.config_class, **flags)
+    config = command.config_class.from_values(**flags)
     set_fingerprints = {}
     if command.checksum is not None:
         set_fingerprints[DEV_SET] = SetFingerprint(

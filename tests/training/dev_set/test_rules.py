@@ -8,7 +8,6 @@ import pytest
 from data.sets.text_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.reading.preset import Preset
-from options import config_values
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import (
@@ -30,7 +29,7 @@ def create_config():
         dev_fraction=FRACTION,
         task_name="csv",
     )
-    return config_values.create_config(ClassifierConfig, **flags)
+    return ClassifierConfig.from_values(**flags)
 
 
 def on_sets(

@@ -6,7 +6,6 @@ import pytest
 from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
 from model_folders.reading.folder_reading import read_preset
-from options.config_values import create_config
 from tests.support.models import write_config
 from tests.support.output_files import read_json_lines
 from tests.support.paths import ROOT, SAMPLES
@@ -32,8 +31,7 @@ def tokenizer():
 
 def create_flags(folder, **flags):
     """Returns the flags of a command that reads and writes in a folder."""
-    return create_config(
-        ExtractFeaturesConfig,
+    return ExtractFeaturesConfig.from_values(
         input_file=str(folder / "in.txt"),
         output_file=str(folder / "out.jsonl"),
         init_checkpoint=str(folder),

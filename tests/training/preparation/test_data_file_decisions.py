@@ -17,7 +17,6 @@ from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
 from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
-from options import config_values
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
@@ -69,8 +68,10 @@ def decide_epochs_and_length(
 
     `decided` are the flags that the folder of the weights has decided.
     """
-    config = config_values.create_config(
-        ClassifierConfig, output_dir="", do_train=True, data_file=table
+    config = ClassifierConfig.from_values(
+        output_dir="",
+        do_train=True,
+        data_file=table,
     )
     bert_config = modeling.BertConfig(
         vocab_size=100, max_position_embeddings=max_position_embeddings
@@ -146,8 +147,10 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
         weights_path="run",
         training_settings={"split": former.to_entry()},
     )
-    config = config_values.create_config(
-        ClassifierConfig, output_dir="", data_file=table, dev_fraction=0.2
+    config = ClassifierConfig.from_values(
+        output_dir="",
+        data_file=table,
+        dev_fraction=0.2,
     )
     starting_point = dataclasses.replace(
         toy_task.create_starting_point(config, None), preset=preset

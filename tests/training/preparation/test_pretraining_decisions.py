@@ -2,7 +2,6 @@
 
 import pytest
 
-from options import config_values
 from options.parsed_command import ParsedCommand
 from tests.support import pretraining_records
 from training.config.pretraining_config import PretrainingConfig
@@ -22,9 +21,7 @@ def decide_flags(folder):
 
     def decide_flags(name, **options):
         options["input_file"] = str(folder / f"{name}-*")
-        config = config_values.create_config(
-            PretrainingConfig, output_dir="run", **options
-        )
+        config = PretrainingConfig.from_values(output_dir="run", **options)
         return decide_by_records(ParsedCommand(config, options))
 
     return decide_flags

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from model_folders import model_json
-from options import config_values
 from options.parsed_command import ParsedCommand
 from tests.support.tasks.run_settings import write_left_to_right_run
 from tests.support.tasks.toy_task import create_config, resolve_config
@@ -86,9 +85,7 @@ def test_the_head_is_named_before_its_flags(
         (tmp_path / folder).mkdir()
         (tmp_path / folder / model_json.MODEL_JSON_FILE).write_text(text)
     (tmp_path / "run/model.ckpt-3.index").touch()
-    parsed = ParsedCommand(
-        config_values.create_config(config_class, **flags), flags
-    )
+    parsed = ParsedCommand(config_class.from_values(**flags), flags)
     with pytest.raises(ValueError, match="contains a BertOther"):
         load_starting_point(parsed)
 

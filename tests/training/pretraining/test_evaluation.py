@@ -8,7 +8,6 @@ import pytest
 
 import modeling
 from data.io import feature_specs, record_datasets
-from options import config_values
 from tests.support import models, pretraining_records
 from tests.support.two_weight_model import create_loop_trainer
 from training.config.pretraining_config import PretrainingConfig
@@ -32,8 +31,7 @@ def path(tmp_path_factory):
 @pytest.fixture
 def create_evaluator(path, trainer, tmp_path):
     """Function that returns a new PretrainingEvaluator of the trainer."""
-    config = config_values.create_config(
-        PretrainingConfig,
+    config = PretrainingConfig.from_values(
         input_file=path,
         output_dir=str(tmp_path / "run"),
         max_eval_steps=2,

@@ -6,7 +6,6 @@ tests/scripts/test_run_pretraining.py tests trainings.
 import pytest
 
 import modeling
-from options import config_values
 from options.parsed_command import ParsedCommand
 from tests.support import models, pretraining_records
 from tests.support.output_files import read_results
@@ -42,7 +41,7 @@ def evaluate(folder, tmp_path):
             "max_predictions_per_seq": 5,
         }
         options |= changes
-        config = config_values.create_config(PretrainingConfig, **options)
+        config = PretrainingConfig.from_values(**options)
         pretrain(load_starting_point(ParsedCommand(config, options)))
         return read_results(tmp_path / "run")
 

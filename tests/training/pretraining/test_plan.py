@@ -8,7 +8,6 @@ import modeling
 from data.io import record_datasets
 from data.io.tfrecord_files import RecordWriter
 from model_folders.reading.preset import Preset
-from options import config_values
 from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
@@ -38,9 +37,7 @@ def write_records(tmp_path):
 
 def create_starting_point(preset=None, **flags):
     """Returns the start of a pretraining in the folder `run`."""
-    config = config_values.create_config(
-        PretrainingConfig, output_dir="run", **flags
-    )
+    config = PretrainingConfig.from_values(output_dir="run", **flags)
     starting_point = toy_task.create_starting_point(config, models.SMALL)
     return dataclasses.replace(starting_point, preset=preset)
 

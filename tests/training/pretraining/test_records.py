@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 
 from data.pretraining.dynamic_masking import DynamicMasking
-from options import config_values
 from tests.support import models, pretraining_records
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
@@ -24,8 +23,7 @@ def create_starting_point(folder):
     """A function that returns the start of a pretraining with flags."""
 
     def create(input_file, tokenizer=None, **options):
-        config = config_values.create_config(
-            PretrainingConfig,
+        config = PretrainingConfig.from_values(
             input_file=str(folder / input_file),
             output_dir="run",
             max_seq_length=32,

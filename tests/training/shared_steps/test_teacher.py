@@ -11,7 +11,6 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.reading import folder_reading
-from options.config_values import create_config
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.models import built, tiny_config, write_config
@@ -191,7 +190,7 @@ def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
     options["data_dir"] = None
 
     def load(**changes):
-        config = create_config(ClassifierConfig, **options, **changes)
+        config = ClassifierConfig.from_values(**options, **changes)
         starting_point = toy_task.create_starting_point(config, bert_config)
         return load_teacher(starting_point, create_model, [labels])
 

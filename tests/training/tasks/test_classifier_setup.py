@@ -5,7 +5,6 @@ import pytest
 import modeling
 from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
-from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import write_csv
@@ -34,7 +33,7 @@ def create_starting_point(**options):
 
 def parse_options(**options):
     """Returns the flags of a command that sets `options`."""
-    config = create_config(ClassifierConfig, output_dir="", **options)
+    config = ClassifierConfig.from_values(output_dir="", **options)
     return ParsedCommand(config, options)
 
 

@@ -9,7 +9,6 @@ from data.ner.ner_sets import NerSets
 from data.ner.sentence_windows import create_ner_features
 from data.sets.data_file_options import DataFileOptions
 from modeling import BertTokenClassifier
-from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set
 from tests.support.tasks.toy_task import (
@@ -38,7 +37,7 @@ def create_task(tmp_path):
             tmp_path, max_seq_length=LENGTH, legal_tags=legal_tags
         )
         starting_point = create_starting_point(
-            create_config(NerConfig, **flags), SMALL, load_tokenizer()
+            NerConfig.from_values(**flags), SMALL, load_tokenizer()
         )
         return NerTask(starting_point, sets, labels=TAGS)
 

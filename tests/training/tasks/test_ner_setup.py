@@ -2,7 +2,6 @@
 
 import pytest
 
-from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.tasks import task_files
 from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
@@ -12,17 +11,15 @@ from training.tasks.ner_setup import create_task, decide_by_rows, open_sets
 
 def load_ner_task(folder, **flags):
     """Returns the task of a command on the sets of a folder."""
-    config = create_config(
-        NerConfig, output_dir="", data_dir=str(folder), **flags
-    )
+    config = NerConfig.from_values(output_dir="", data_dir=str(folder), **flags)
     starting_point = create_starting_point(config, SMALL, load_tokenizer())
     return create_task(starting_point, open_sets(starting_point))
 
 
 def decide_by_file(path, **flags):
     """Returns the start before and after the rows of a file decided it."""
-    config = create_config(
-        NerConfig, output_dir="", data_file=str(path), do_train=True, **flags
+    config = NerConfig.from_values(
+        output_dir="", data_file=str(path), do_train=True, **flags
     )
     starting_point = create_starting_point(config, SMALL, load_tokenizer())
     return starting_point, decide_by_rows(

@@ -8,7 +8,6 @@ import pytest
 from data.squad.squad_sets import SquadSets
 from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
-from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set
 from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
@@ -45,8 +44,7 @@ def create_task(tmp_path):
             version_2_with_negative=False,
             use_char_offsets=False,
         )
-        config = create_config(
-            SquadConfig,
+        config = SquadConfig.from_values(
             output_dir=str(tmp_path),
             max_seq_length=LENGTH,
             doc_stride=8,

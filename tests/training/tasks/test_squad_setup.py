@@ -2,7 +2,6 @@
 
 import pytest
 
-from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.squad.squad_passages import write_squad
 from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
@@ -29,7 +28,7 @@ def files(tmp_path):
 
 def load_squad_task(files, **actions):
     """Returns the task of a command with these files."""
-    config = create_config(SquadConfig, output_dir="", **files, **actions)
+    config = SquadConfig.from_values(output_dir="", **files, **actions)
     starting_point = create_starting_point(config, SMALL, load_tokenizer())
     return create_task(starting_point, open_sets(starting_point))
 

@@ -7,7 +7,6 @@ import pytest
 from data.classification.user_tables.column_options import ColumnOptions
 from options import fields
 from options.config import Config
-from options.declared_options import options_of
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -17,7 +16,7 @@ class Config(Config):
     columns: ColumnOptions = fields.group(ColumnOptions)
 
 
-FLAG_OF_NAME = {flag.name: flag for flag in options_of(Config)}
+FLAG_OF_NAME = {flag.name: flag for flag in Config.list_options()}
 
 
 @pytest.mark.parametrize(

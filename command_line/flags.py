@@ -1,19 +1,101 @@
-"""Parses a command line with absl, and reads the values of its flags."""
+"""The flags of a script: absl defines them, parses them and reads their values.
 
+`define_flags` makes a flag of each option that a Config declares.
+`parse_arguments` parses the command line, and `create_parsed_command` makes a
+Config of the values.
+"""
+
+import dataclasses
 import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from absl import flags as absl_flags  # noqa: TID251  parses the flags
+from absl import flags as absl_flags  # noqa: TID251  defines and parses flags
 
-from command_line import flag_definition, help_pages, user_errors
-from options.config import ConfigT
-from options.config_values import create_config
-from options.declared_options import Option, options_of
+from command_line import help_pages, user_errors
+from imports import installation
+from options import fields
+from options.config import Config, ConfigT
+from options.declared_options import Option
 from options.parsed_command import ParsedCommand
 from options.path_flags import expand_home
+
+# {type of a value: function of absl that defines a flag with such values}.
+_DEFINE_OF_TYPE: dict[type, Callable[..., object]] = {
+    str: absl_flags.DEFINE_string,
+    bool: absl_flags.DEFINE_boolean,
+    int: absl_flags.DEFINE_integer,
+    float: absl_flags.DEFINE_float,
+}
+
+
+def script_name() -> str:
+    """Returns the name of the script as the user typed it.
+
+    --help lists the flags of the script under this name. The name of an
+    installed command has no folder.
+    """
+    spec = sys.modules["__main__"].__spec__
+    # `python -m` sets sys.argv[0] to a path.
+    if spec is not None:
+        return spec.name.replace(".", "/") + ".py"
+    return installation.running_command() or sys.argv[0]
+
+
+def defined_names() -> list[str]:
+    """Returns the names of the flags of the script that runs."""
+    own = absl_flags.FLAGS.get_key_flags_for_module(script_name())
+    return [flag.name for flag in own]
+
+
+def define_flags(config_class: type[Config], module: str) -> list[str]:
+    """Defines a command-line flag for each option of a Config.
+
+    Returns the names of the flags that the user must set.
+
+    Args:
+        config_class: class of the script's flags.
+        module: name of the module under which --help lists the flags.
+    """
+    required = []
+    for option in config_class.list_options():
+        properties = option.properties
+        default = option.default
+        mark = ""
+        if default is dataclasses.MISSING:
+            default = None
+            mark = "(required) "
+            required.append(option.name)
+        define: Callable[..., object] = _DEFINE_OF_TYPE.get(
+            option.value_type, absl_flags.DEFINE_list
+        )
+        arguments: dict[str, object] = {"help": mark + option.help}
+        if option.choices:
+            define = absl_flags.DEFINE_enum
+            arguments["enum_values"] = [*option.choices]
+            arguments["case_sensitive"] = False
+        elif properties.get("is_repeated"):
+            define = absl_flags.DEFINE_multi_string
+        elif option.value_type in (int, float):
+            arguments["lower_bound"] = properties.get("at_least")
+            arguments["upper_bound"] = properties.get("at_most")
+        define(option.name, default, module_name=module, **arguments)
+    return required
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CommonConfig(Config):
+    """Flags that every script has."""
+
+    debug: bool = fields.option(
+        False, "Print the traceback of any error, and TensorFlow's logs."
+    )
+    verbose: bool = fields.option(
+        False,
+        "Also log the first examples, and every variable that is loaded.",
+    )
 
 
 def parse_arguments(
@@ -32,7 +114,9 @@ def parse_arguments(
     """
     for name in argv:
         if name in ("-h", "-help", "--help", "--helpfull"):
-            help_pages.print_help(purpose, name == "--helpfull")
+            help_pages.print_help(
+                purpose, script_name(), is_full=name == "--helpfull"
+            )
             sys.exit(0)
     try:
         remaining = absl_flags.FLAGS(argv, known_only=is_on_beam)
@@ -99,15 +183,16 @@ def create_parsed_command(
         ValueError: flags contradict each other.
     """
     values = {
-        option.name: _read_value(option) for option in options_of(config_class)
+        option.name: _read_value(option)
+        for option in config_class.list_options()
     }
     typed_values = {
         name: absl_flags.FLAGS[name].value
-        for name in flag_definition.defined_names()
+        for name in defined_names()
         if absl_flags.FLAGS[name].present
     }
     return ParsedCommand(
-        create_config(config_class, **values),
+        config_class.from_values(**values),
         typed_values,
         arguments,
         script=os.path.basename(sys.argv[0]),

@@ -6,9 +6,7 @@ import sys
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flag_definition, flag_parsing
-from options import config_values
-from options.declared_options import options_of
+from command_line import flags
 from tests.support.flag_groups import Config
 
 
@@ -16,7 +14,7 @@ def test_parsed_flags_list_which_ones_the_user_set(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["/folder/script.py", "--folder=x"])
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
-    for flag in options_of(Config):
+    for flag in Config.list_options():
         define = absl_flags.DEFINE_string
         default = flag.default
         if flag.value_type is int:
@@ -28,11 +26,11 @@ def test_parsed_flags_list_which_ones_the_user_set(monkeypatch):
             default,
             "help",
             flag_values=values,
-            module_name=flag_definition.script_name(),
+            module_name=flags.script_name(),
         )
     values(["script", "--folder=x", "--steps=5"])
-    parsed = flag_parsing.create_parsed_command(Config)
-    assert parsed.config == config_values.create_config(Config, folder="x")
+    parsed = flags.create_parsed_command(Config)
+    assert parsed.config == Config.from_values(folder="x")
     assert parsed.set_by_user == {"folder", "steps"}
     assert parsed.typed_values == {"folder": "x", "steps": 5}
     # model.json, which others may read, names no folder.
@@ -53,6 +51,5 @@ def test_parsed_flags_list_which_ones_the_user_set(monkeypatch):
 )
 def test_beam_is_requested_by_the_flag_pipeline_only(arguments, is_requested):
     assert (
-        flag_parsing.is_beam_requested(["run.py", *arguments.split()])
-        == is_requested
+        flags.is_beam_requested(["run.py", *arguments.split()]) == is_requested
     )

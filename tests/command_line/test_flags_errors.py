@@ -3,7 +3,7 @@
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flag_parsing
+from command_line.flags import parse_arguments
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def flags(monkeypatch):
 
 def parse_script_arguments(*given, required=(), is_on_beam=False):
     """Parses the arguments of a script, and returns what are no flags."""
-    return flag_parsing.parse_arguments(
+    return parse_arguments(
         ["script.py", *given], required, is_on_beam, "Does it."
     )
 
