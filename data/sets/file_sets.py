@@ -153,7 +153,6 @@ class FileSets(HeldSets[RowExampleT]):
         if self._repeated_texts and set_name != "test":
             keys = self.reader.keys_of(examples)
             self._repeated_texts.add(set_name, path, keys)
-            self._repeated_texts.warn()
         return examples
 
     def _count_labels(

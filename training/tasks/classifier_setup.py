@@ -78,8 +78,7 @@ def open_processor(
 ) -> ClassificationProcessor:
     """Creates the processor that --task_name or --processor selects.
 
-    It has read no set yet. `table` is what `decide_columns`
-    opened.
+    It has read no set yet. `table` is the one that `decide_columns` opened.
 
     Raises:
         ValueError: a flag or a class of --processor is wrong.

@@ -95,6 +95,14 @@ def test_the_rows_of_a_folder_leave_the_start_as_it_is(tmp_path):
     assert decide_by_rows(starting_point, processor.sets) is starting_point
 
 
+def test_a_task_of_glue_does_not_read_a_data_file(tmp_path):
+    starting_point = create_starting_point(
+        task_name="mrpc", data_file=str(tmp_path / "absent"), do_train=True
+    )
+    processor = open_processor(starting_point, table=None)
+    assert decide_by_rows(starting_point, processor.sets) is starting_point
+
+
 def test_a_small_data_file_is_trained_on_for_more_epochs(tmp_path):
     path = tmp_path / "table.csv"
     rows = [(f"a boat {i}", "ab"[i % 2]) for i in range(40)]
