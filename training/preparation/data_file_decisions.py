@@ -54,9 +54,8 @@ def decide_by_rows(
     # The sets of a task of GLUE do not read --data_file.
     if not (config.data_file and isinstance(sets, FileSets)):
         return starting_point
-    dev_set_rule = choose_dev_set_rule(
-        starting_point.preset, config, tuple(sets.reader.key_names)
-    )
+    key = tuple(sets.reader.key_names)
+    dev_set_rule = choose_dev_set_rule(starting_point.preset, config, key)
     parsed = starting_point.parsed
     if config.training.do_train and config.rows_are_inputs:
         parsed = _decide_length_and_epochs(starting_point, sets.read("train"))
