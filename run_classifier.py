@@ -11,23 +11,21 @@ from the newest checkpoint in --output_dir.
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
+from training.preparation.data_file_decisions import decide_by_rows
 from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.classifier_setup import (
     create_task,
-    decide_by_rows,
     decide_columns,
-    open_data_file,
     open_processor,
 )
 
 
 def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    table = open_data_file(parsed.config)
-    parsed = decide_columns(parsed, table)
+    parsed, table = decide_columns(parsed)
     starting_point = load_starting_point(parsed)
     processor = open_processor(starting_point, table)
-    starting_point = decide_by_rows(starting_point, processor)
+    starting_point = decide_by_rows(starting_point, processor.sets)
     classifier_task = create_task(starting_point, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.

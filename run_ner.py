@@ -9,8 +9,9 @@ Training resumes from the newest checkpoint in --output_dir.
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
+from training.preparation.data_file_decisions import decide_by_rows
 from training.preparation.starting_point_loading import load_starting_point
-from training.tasks.ner_setup import create_task, decide_by_rows, open_sets
+from training.tasks.ner_setup import create_task, open_sets
 
 
 def main(parsed: ParsedCommand[NerConfig]) -> None:

@@ -98,9 +98,8 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
     The constructor of a subclass checks the task's own flags, and sets its
     loss and its labels. It reads no set: if the labels come from the sets, the
     script reads the sets first. Then `fine_tune` calls the methods in the order
-    of their definitions. A method stores nothing for a later method, except
-    what it read from a file that later methods would read again, such as
-    `SquadTask.gold_answers`. Whatever decoding needs is in the `EncodedSet`.
+    of their definitions. A method stores nothing for a later method: whatever
+    decoding needs is in the `EncodedSet`.
 
     For a type checker, name the types of the flags, of an example, of the
     decoding context of a record, and of the outputs of the model:

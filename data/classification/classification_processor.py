@@ -1,9 +1,8 @@
 """The processor of a task: its sets, and how predictions are scored."""
 
-import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from data.arrays import LabelArray
 from data.classification import metrics
@@ -14,9 +13,6 @@ from data.sets.set_names import SetName, base_set_of
 from model_folders import output_modes
 from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
-
-if TYPE_CHECKING:
-    from data.sets.file_sets import FileSets
 
 # What a model learns of texts: their labels, the relevances of passages to a
 # query, or vectors, whose cosines are compared.
@@ -57,28 +53,6 @@ class TaskDefinition:
         return self.learns == "relevances"
 
 
-class ClassificationSets(HeldSets[InputExample], abc.ABC):
-    """The sets of a classification task, which also tell its labels."""
-
-    @property
-    def file_sets(self) -> "FileSets[InputExample] | None":
-        """These sets, if --data_file may contain them, else None."""
-        return None
-
-    @abc.abstractmethod
-    def read_labels(self) -> list[str] | None:
-        """Returns the names of the task's labels, or None in regression.
-
-        If only the train set names the labels, the first call reads it.
-        """
-
-    def log_labels(self) -> None:
-        """Logs what users should know of the labels. By default, nothing.
-
-        Call this function before the train set is taken.
-        """
-
-
 class ClassificationProcessor:
     """Offers the sets and the scores of a classification task.
 
@@ -106,7 +80,7 @@ class ClassificationProcessor:
 
     def __init__(
         self,
-        sets: ClassificationSets,
+        sets: HeldSets[InputExample],
         definition: TaskDefinition = TaskDefinition(),
         *,
         output_mode: OutputMode = output_modes.CLASSIFICATION,

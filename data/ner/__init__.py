@@ -2,7 +2,7 @@
 
     ner_options.py: the options
     ner_examples.py: a sentence with tagged words, and a text as words
-    ner_sets.py: `NerSets`, the sets of run_ner.py, from files of two forms
+    ner_reader.py: reads the file of a set of run_ner.py, in one of two forms
 
 Words with tags in columns, as CoNLL's shared tasks and tables write them:
 

@@ -32,7 +32,7 @@ class NerExample:
         text: the text, or None if the file contains words in columns.
         row: {name: value} of the example in the file, without annotations in a
             test set. None in a train set.
-        guid: name of the example in the files of a run, "" until `NerSets`
+        guid: name of the example in the files of a run, "" until `NerReader`
             names it.
     """
 

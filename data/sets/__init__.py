@@ -1,22 +1,22 @@
 """Reads the train, dev and test sets of any task, and holds them.
 
+    HeldSets       reads each set once, and holds it until the run takes it
+    FileSets       is one: the sets of --data_dir, or the two of --data_file
+    ExampleReader  is what FileSets calls: a task reads one file for it
+    SquadSets, GlueSets and UserClassSets are HeldSets of one task each
+
+A `TableReader` and a `NerReader` are the readers. SWAG has no HeldSets: its
+sets tell nothing that a command needs before it writes their records, so that
+nothing is held.
+
 Read the modules in this order:
 
     set_names.py: names the sets, and finds their files in a folder
-    held_sets.py: `HeldSets`, which reads each set once, and holds it
-    file_sets.py: `FileSets`, the sets of a folder or of a single file
+    held_sets.py: `HeldSets`
+    example_reader.py: `ExampleReader`, and what an example and a file must tell
+    file_sets.py: `FileSets`, which splits --data_file
+    text_keys.py: decides by a row's texts in which of its two sets it is
+    data_file_options.py: the options for this file
     repeated_texts.py: warns of texts of a folder that are in two sets
-    data_file_options.py: the options for a single file
-    data_file_split.py: splits this file into a train set and a dev set
-    text_keys.py: decides by a row's texts in which of the two it is
     label_spelling.py: finds labels that are perhaps misspelled
-
-Code calls a `HeldSets` `sets`. Its subclasses are `TableSets` and `NerSets`,
-which are `FileSets`, and `SquadSets`, `GlueSets` and `UserClassSets`. Those of
-a classification are `ClassificationSets`, which tell the labels too. SWAG has
-none: its sets tell nothing that a command needs before it writes their records,
-so that nothing is held.
-
-The docstring of data/classification/user_tables/ draws the way of a row through
-these classes.
 """

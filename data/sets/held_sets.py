@@ -1,7 +1,7 @@
 """Holds the sets of a task that were read, until the run takes them."""
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
 
 from data.sets.set_names import BaseSet
@@ -12,14 +12,14 @@ ExampleT = TypeVar("ExampleT")
 class HeldSets(abc.ABC, Generic[ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
-    A command reads a set several times before it trains, for example to collect
-    labels and then to choose a length. So that it reads the file only once,
-    `read` holds the set. Call `read` as often and in any order you like. Only
-    the run calls `take`, when it writes the set's records. After that, the set
-    is not held, so that its memory can be freed. A later `read` would read the
-    file again.
+    A command needs a set several times before it trains, for example to collect
+    labels and then to choose a length. So that the file is read only once,
+    `read` holds the set. Call it as often and in any order you like. Then the
+    run calls `take` once for each set, when it writes the set's records. After
+    that, nothing is held of the set, so that its memory can be freed.
 
-    A subclass only says how a set is read, in `read_sets`.
+    A subclass says how a set is read, in `read_sets`, and overrides
+    `read_labels` if its task has labels.
 
     Examples:
         >>> class Numbers(HeldSets[int]):
@@ -30,9 +30,8 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
     """
 
     def __init__(self) -> None:
-        # {name of a set that was read, and not yet taken: its examples}
-        self._held: dict[BaseSet, list[ExampleT]] = {}
-        self._taken: set[BaseSet] = set()
+        # {name of a set that was read: its examples, None if they were taken}
+        self._held: dict[BaseSet, list[ExampleT] | None] = {}
 
     @abc.abstractmethod
     def read_sets(self, set_name: BaseSet) -> Mapping[BaseSet, list[ExampleT]]:
@@ -48,6 +47,14 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
                 names the file and the line.
         """
 
+    def read_labels(self) -> list[str] | None:
+        """Returns the labels of the task, in order.
+
+        Returns None if the task has none, as in regression. This is the
+        default. If only the sets name the labels, the first call reads them.
+        """
+        return None
+
     def read(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns the examples of a set, and holds them until they are taken.
 
@@ -55,22 +62,35 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
             OSError: the set's file does not exist, or cannot be read.
             ValueError: the set is empty, or a line is malformed. The message
                 names the file and the line.
+            RuntimeError: the set was taken.
         """
-        if set_name in self._held:
-            return self._held[set_name]
-        examples_of_set = self.read_sets(set_name)
-        for name, examples in examples_of_set.items():
-            if name not in self._taken:
-                # Another set of the file may be held already.
-                self._held.setdefault(name, examples)
-        return examples_of_set[set_name]
+        if set_name not in self._held:
+            self._held.update(self.read_sets(set_name))
+        examples = self._held[set_name]
+        if examples is None:
+            raise RuntimeError(
+                f"the run has taken the {set_name} set, which is read only once"
+            )
+        return examples
+
+    def check(self, set_names: Iterable[BaseSet]) -> None:
+        """Checks sets early, by reading them, and holds them.
+
+        A script thus stops at a wrong file before it loads TensorFlow.
+
+        Raises:
+            OSError: a set's file does not exist, or cannot be read.
+            ValueError: a set is empty, or a line is malformed. The message
+                names the file and the line.
+        """
+        for set_name in set_names:
+            self.read(set_name)
 
     def take(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns the examples of a set, and does not hold them any longer.
 
-        Raises the same errors as `read`.
+        A set can be taken only once. Raises the same errors as `read`.
         """
         examples = self.read(set_name)
-        self._held.pop(set_name, None)
-        self._taken.add(set_name)
+        self._held[set_name] = None
         return examples

@@ -20,8 +20,7 @@ class _SetKeys(NamedTuple):
 class RepeatedTexts:
     """Warns of texts of the dev set that are in the train set too.
 
-    The caller may add the two sets in any order, or only one set. It calls
-    `warn` after each.
+    The caller may add the two sets in any order, or only one set.
     """
 
     def __init__(self) -> None:
@@ -30,7 +29,7 @@ class RepeatedTexts:
     def add(
         self, set_name: BaseSet, path: StrPath, keys: Iterable[str]
     ) -> None:
-        """Adds the set "train" or "dev".
+        """Adds the set "train" or "dev". Warns once both are added.
 
         Args:
             set_name: which of the two sets.
@@ -40,9 +39,6 @@ class RepeatedTexts:
         # Numbers take less memory than texts.
         numbers = {split_fraction_of(key) for key in keys}
         self._sets[set_name] = _SetKeys(path, numbers)
-
-    def warn(self) -> None:
-        """Logs a warning if texts are in both sets, and both were added."""
         train, dev = self._sets.get("train"), self._sets.get("dev")
         if train is None or dev is None:
             return

@@ -44,15 +44,15 @@ class GoldAnswers(NamedTuple):
         )
 
 
-def read_gold_answers(
+def collect_gold_answers(
     file: SquadFile, *, version_2_with_negative: bool = False
 ) -> GoldAnswers:
-    """Returns the right answers of a file, which its predictions need.
+    """Returns the right answers in the content of a file.
 
     In v1.1, questions without gold answers are skipped.
 
     Args:
-        file: a SQuAD file with answers.
+        file: the content of a SQuAD file with answers.
         version_2_with_negative: whether the file is in the format of v2.0.
 
     Raises:
@@ -61,7 +61,7 @@ def read_gold_answers(
             answers, each must have the field.
     """
     try:
-        return _read_gold_answers(
+        return _collect_gold_answers(
             file, version_2_with_negative=version_2_with_negative
         )
     except ValueError as error:
@@ -71,10 +71,10 @@ def read_gold_answers(
         raise
 
 
-def _read_gold_answers(
+def _collect_gold_answers(
     file: SquadFile, *, version_2_with_negative: bool
 ) -> GoldAnswers:
-    """Returns the right answers, for `read_gold_answers`."""
+    """Returns the right answers, for `collect_gold_answers`."""
     gold_answers = []
     num_skipped = 0
     is_labeled = False

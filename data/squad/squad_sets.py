@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
+from data.squad.answer_scoring import GoldAnswers, collect_gold_answers
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file
 from data.tables.table_layout import TableLayout
@@ -37,8 +38,10 @@ class SquadSets(HeldSets[SquadExample]):
     ) -> None:
         super().__init__()
         self.predict_file = predict_file
-        # The content of `predict_file`, None until it is read.
+        # The content of `predict_file`, and the right answers in it, None until
+        # they are read.
         self._predict_questions: SquadFile | None = None
+        self._gold_answers: GoldAnswers | None = None
         self._train_file = train_file
         self._layout = layout
         self._version_2_with_negative = version_2_with_negative
@@ -60,6 +63,24 @@ class SquadSets(HeldSets[SquadExample]):
                 self.predict_file, self._layout
             )
         return self._predict_questions
+
+    def read_gold_answers(self) -> GoldAnswers:
+        """Returns the right answers of the questions to answer.
+
+        They are held, because each evaluation compares with them, and to
+        collect them each time would be slow.
+
+        Raises:
+            NoGoldAnswersError: the file contains no right answers.
+            ValueError: the file is malformed, or the command has no dev set.
+            OSError: the file cannot be read.
+        """
+        if self._gold_answers is None:
+            self._gold_answers = collect_gold_answers(
+                self.read_predict_file(),
+                version_2_with_negative=self._version_2_with_negative,
+            )
+        return self._gold_answers
 
     def read_sets(
         self, set_name: BaseSet

@@ -11,8 +11,9 @@ from typing import Any
 
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
-from data.ner.ner_sets import NerSets
+from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
+from data.sets.file_sets import FileSets
 from data.sets.set_names import BaseSet
 
 # Two sentences, which tests write in many layouts.
@@ -31,7 +32,7 @@ def read_conll_file(
     """Writes the file of a set, and returns its examples."""
     (folder / name).write_bytes(text.encode())
     options = NerOptions(labels=labels, **columns)
-    ner_sets = NerSets(folder, DataFileOptions(), options)
+    ner_sets = FileSets(NerReader(options), folder, DataFileOptions())
     return ner_sets.read(set_name)
 
 

@@ -111,11 +111,6 @@ class FineTuningConfig(TrainingConfig):
         return self.fine_tuning.max_seq_length
 
     @property
-    def can_split_file(self) -> bool:
-        """Whether the script has --data_file."""
-        return False
-
-    @property
     def data_file(self) -> str | None:
         """The file that the script splits itself, None without one."""
         return None
@@ -215,11 +210,6 @@ class DataFileConfig(FineTuningConfig):
     )
 
     @property
-    def can_split_file(self) -> bool:
-        """Whether the script has --data_file."""
-        return True
-
-    @property
     def data_file(self) -> str | None:
         """The file that the script splits itself, None without one."""
         return self.data_file_options.data_file
@@ -242,6 +232,11 @@ class DataFileConfig(FineTuningConfig):
     @property
     def data_file_implies_report(self) -> bool:
         """Whether the common job of --data_file writes a report."""
+        return True
+
+    @property
+    def rows_are_inputs(self) -> bool:
+        """Whether each row is an input, so that rows show a suitable length."""
         return True
 
     def with_implied_flags(self) -> Self:

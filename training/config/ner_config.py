@@ -20,3 +20,11 @@ class NerConfig(DataFileConfig):
         "after O is illegal. False chooses the most probable tag of each word.",
     )
     model_class = kinds.TOKEN_CLASSIFIER
+
+    @property
+    def rows_are_inputs(self) -> bool:
+        """Whether each row is an input, so that rows show a suitable length.
+
+        With --document_context, windows are cut from complete documents.
+        """
+        return not self.ner.document_context

@@ -19,7 +19,10 @@ import enum
 from absl import logging
 
 from model_folders.reading.preset import Preset
-from training.config.fine_tuning_config import FineTuningConfig
+from training.config.fine_tuning_config import (
+    DataFileConfig,
+    FineTuningConfig,
+)
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 from training.dev_set.set_fingerprints import (
     DEV_SET,
@@ -87,7 +90,8 @@ def compare_dev_set(
             train.csv.
     """
     dev_fingerprint = set_fingerprints.get(DEV_SET)
-    if not config.can_split_file or preset is None or dev_fingerprint is None:
+    can_split_file = isinstance(config, DataFileConfig)
+    if not can_split_file or preset is None or dev_fingerprint is None:
         return DevSetCase.EXPECTED
     case = _decide_case(
         preset,

@@ -10,8 +10,7 @@ The first of these that knows a flag decides its value:
        (`decide_by_records` in pretraining_decisions.py)
     4. the folder of the weights (`complete_flags` in
        starting_point_loading.py)
-    5. the rows of --data_file (`decide_length_and_epochs` in
-       data_file_decisions.py)
+    5. the rows of --data_file (`decide_by_rows` in data_file_decisions.py)
     6. its default
 
 Scripts call 3 to 5 in this order, and `load_starting_point` is what calls 4.

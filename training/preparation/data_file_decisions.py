@@ -5,13 +5,18 @@ This module imports no TensorFlow.
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from absl import logging
 
-from data.sets.file_sets import FileSets, RowExampleT
+from data.sets.example_reader import RowExample, RowExampleT
+from data.sets.file_sets import FileSets
+from data.sets.held_sets import HeldSets
 from data.text.tokenization import FullTokenizer
+from options.parsed_command import ParsedCommand
 from training.config.fine_tuning_config import DataFileConfigT
+from training.config.model_options import required_value
 from training.dev_set.rules import choose_dev_set_rule
 from training.starting_point import StartingPoint
 
@@ -28,61 +33,63 @@ _MAX_LENGTH = 512
 _MAX_TOKENIZED = 10_000
 
 
-def with_dev_set_rule(
+def decide_by_rows(
     starting_point: StartingPoint[DataFileConfigT],
-    file_sets: FileSets[RowExampleT],
+    sets: HeldSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
-    """Returns the StartingPoint with the rule that splits --data_file.
+    """Completes the StartingPoint by what the rows of --data_file decide.
 
-    Without --data_file, returns the StartingPoint unchanged. Logs a warning if
-    the weights may have been trained on rows of the dev set. Reads no row.
-    """
-    if not starting_point.config.data_file:
-        return starting_point
-    key = tuple(file_sets.key_names)
-    dev_set_rule = choose_dev_set_rule(
-        starting_point.preset, starting_point.config, key
-    )
-    return dataclasses.replace(starting_point, dev_set_rule=dev_set_rule)
+    The rows decide which of them are the dev set, and a length and a number of
+    epochs that suit them. Flags that the user set, or that the run began with,
+    stay. Without --data_file, the StartingPoint is returned unchanged.
 
-
-def decide_length_and_epochs(
-    starting_point: StartingPoint[DataFileConfigT],
-    file_sets: FileSets[RowExampleT],
-) -> StartingPoint[DataFileConfigT]:
-    """Returns the StartingPoint with a length and epochs for --data_file.
-
-    Logs them. Flags that the user set, or that the run began with, stay.
-    Without --data_file, or if the command does not train, returns the
-    StartingPoint unchanged.
+    Logs what it decides, and a warning if the weights may have been trained on
+    rows of the dev set.
 
     Raises:
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
     config = starting_point.config
-    data_file = config.data_file
-    if not (data_file and config.training.do_train):
+    # The sets of a task of GLUE do not read --data_file.
+    if not (config.data_file and isinstance(sets, FileSets)):
         return starting_point
+    key = tuple(sets.reader.key_names)
+    dev_set_rule = choose_dev_set_rule(starting_point.preset, config, key)
     parsed = starting_point.parsed
+    if config.training.do_train and config.rows_are_inputs:
+        parsed = _decide_length_and_epochs(starting_point, sets.read("train"))
+    return dataclasses.replace(
+        starting_point, parsed=parsed, dev_set_rule=dev_set_rule
+    )
+
+
+def _decide_length_and_epochs(
+    starting_point: StartingPoint[DataFileConfigT],
+    train: Sequence[RowExample],
+) -> ParsedCommand[DataFileConfigT]:
+    """Returns the command with a length and epochs that suit a train set."""
+    parsed = starting_point.parsed
+    config = parsed.config
     chosen: dict[str, float] = {}
     if parsed.is_open("num_train_epochs"):
         chosen["num_train_epochs"] = _choose_epochs(
-            len(file_sets.read("train")),
+            len(train),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
     if parsed.is_open("max_seq_length"):
         chosen["max_seq_length"] = _choose_length(
-            file_sets,
+            train,
             starting_point.required_tokenizer,
             starting_point.bert_config.max_position_embeddings,
         )
     if chosen:
         flags = [f"--{name}={value:g}" for name, value in chosen.items()]
         logging.info("Set to suit most examples: %s", " ".join(flags))
-    parsed = parsed.decide_if_open(chosen, source=data_file)
-    return dataclasses.replace(starting_point, parsed=parsed)
+    return parsed.decide_if_open(
+        chosen, source=required_value(config.data_file)
+    )
 
 
 def _choose_epochs(
@@ -98,7 +105,7 @@ def _choose_epochs(
 
 
 def _choose_length(
-    file_sets: FileSets[RowExampleT],
+    train: Sequence[RowExample],
     tokenizer: FullTokenizer,
     num_positions: int,
 ) -> int:
@@ -106,7 +113,6 @@ def _choose_length(
 
     The length is at most `num_positions`, the number of the model's positions.
     """
-    train = file_sets.read("train")
     # Tokenize every `stride`-th example of a large set.
     stride = -(-len(train) // _MAX_TOKENIZED)
     lengths = [

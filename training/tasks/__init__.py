@@ -12,11 +12,11 @@ Only scripts import them.
 The `main` of a script lists the same steps for each task. After
 `load_starting_point`, `open_sets` creates the sets, or `open_processor` what
 knows a classification's sets, labels and metrics. If the script has
---data_file, `decide_by_rows` lets its rows decide open flags. Then
-`create_task` creates the task, and reads what must be known, or checked, before
-TensorFlow is loaded:
+--data_file, `decide_by_rows` of training/preparation/ lets its rows decide open
+flags. Then `create_task` creates the task, and reads what must be known, or
+checked, before TensorFlow is loaded:
 
-    classifier_setup.py: the steps of run_classifier.py. The first two find
+    classifier_setup.py: the steps of run_classifier.py. The first one finds
         the columns of --data_file
     ner_setup.py: those of run_ner.py
     squad_setup.py: those of run_squad.py

@@ -26,51 +26,40 @@ from model_folders import output_modes
 from model_folders.labels import join_first
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
-from training.preparation.data_file_decisions import (
-    decide_length_and_epochs,
-    with_dev_set_rule,
-)
 from training.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 
 
-def open_data_file(config: ClassifierConfig) -> Table | None:
-    """Returns the table --data_file, if its header decides the columns.
-
-    The functions below read the header and the rows from this same `Table`,
-    because the file may be a pipe, which can be opened only once.
-
-    Returns None without --data_file, and for a task of pairs, whose columns
-    have usual names.
-    """
-    definition = config.table_task_definition
-    if definition is None or definition.pair_columns or not config.data_file:
-        return None
-    return Table(config.data_file, config.columns.layout_for_columns())
-
-
 def decide_columns(
-    parsed: ParsedCommand[ClassifierConfig], table: Table | None
-) -> ParsedCommand[ClassifierConfig]:
-    """Decides the columns that no flag names, by the header of a table.
+    parsed: ParsedCommand[ClassifierConfig],
+) -> tuple[ParsedCommand[ClassifierConfig], Table | None]:
+    """Decides the columns that no flag names, by the header of --data_file.
 
-    Returns the command with these flags. `table` is what `open_data_file`
-    returned.
+    Returns:
+        (the command with these flags, the table --data_file). `open_processor`
+        reads the rows from this same `Table`, because the file may be a pipe,
+        which can be opened only once. The table is None without --data_file,
+        and for a task of pairs, whose columns have usual names.
 
     Raises:
         ValueError: a column is not found, or the header is malformed.
         OSError: the file cannot be read.
     """
+    config = parsed.config
+    definition = config.table_task_definition
+    if definition is None or definition.pair_columns or not config.data_file:
+        return parsed, None
+    table = Table(config.data_file, config.columns.layout_for_columns())
     chosen_columns = _select_chosen_columns(parsed)
-    if table is None or unset_columns.are_columns_numbered(chosen_columns):
-        return parsed
+    if unset_columns.are_columns_numbered(chosen_columns):
+        return parsed, table
     columns = unset_columns.guess_unset_columns(
         chosen_columns, table.path, table.read_column_names()
     )
     unset_columns.log_columns(chosen_columns, table.path, columns)
-    return parsed.decide_if_open(columns, source=str(table.path))
+    return parsed.decide_if_open(columns, source=str(table.path)), table
 
 
 def _select_chosen_columns(
@@ -89,7 +78,7 @@ def open_processor(
 ) -> ClassificationProcessor:
     """Creates the processor that --task_name or --processor selects.
 
-    It has read no set yet. `table` is what `open_data_file` returned.
+    It has read no set yet. `table` is the one that `decide_columns` opened.
 
     Raises:
         ValueError: a flag or a class of --processor is wrong.
@@ -119,27 +108,6 @@ def open_processor(
         xnli_language=config.classifier.xnli_language,
         layout=config.columns.layout(),
     )
-
-
-def decide_by_rows(
-    starting_point: StartingPoint[ClassifierConfig],
-    processor: ClassificationProcessor,
-) -> StartingPoint[ClassifierConfig]:
-    """Completes the StartingPoint by what the rows of --data_file decide.
-
-    The rows decide which of them are the dev set, and a length and a number of
-    epochs that suit them. Without --data_file, the StartingPoint is returned
-    unchanged.
-
-    Raises:
-        ValueError: the file is malformed.
-        OSError: the file cannot be read.
-    """
-    file_sets = processor.sets.file_sets
-    if file_sets is None:
-        return starting_point
-    starting_point = with_dev_set_rule(starting_point, file_sets)
-    return decide_length_and_epochs(starting_point, file_sets)
 
 
 def create_task(
@@ -192,7 +160,6 @@ def _create_classifier_task(
     if num_texts is None and config.training.do_train:
         num_texts = processor.read_num_texts()
     labels = processor.sets.read_labels()
-    processor.sets.log_labels()
     class_weights = _decide_class_weights(config, processor, labels)
     if class_weights:
         _log_class_weights(class_weights)

@@ -19,7 +19,7 @@ from data.ner import (
 from data.ner.ner_examples import NerExample
 from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
-from data.sets.file_sets import FileSets
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import output_modes
 from model_folders.scores import Scores
@@ -49,7 +49,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     def __init__(
         self,
         starting_point: StartingPoint[NerConfig],
-        sets: FileSets[NerExample],
+        sets: HeldSets[NerExample],
         *,
         labels: list[str],
     ) -> None:

@@ -1,6 +1,5 @@
 """Answers questions about passages, for run_squad.py."""
 
-import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Unpack
@@ -78,25 +77,6 @@ class SquadTask(
             self.config.windows, self.config.decoding
         )
 
-    @functools.cached_property
-    def gold_answers(self) -> answer_scoring.GoldAnswers:
-        """The right answers of --predict_file.
-
-        They are kept, because each evaluation compares with them, and to parse
-        the file each time would be slow.
-
-        Raises:
-            NoGoldAnswersError: the file contains no right answers.
-            ValueError: the file is malformed.
-            OSError: the file cannot be read.
-        """
-        return answer_scoring.read_gold_answers(
-            self.sets.read_predict_file(),
-            version_2_with_negative=(
-                self.config.decoding.version_2_with_negative
-            ),
-        )
-
     def read_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
         return self.sets.take(base_set_of(set_name))
@@ -160,7 +140,8 @@ class SquadTask(
     ) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
         answers = self.decode_answers(encoded_set, batches)
-        return self._score_answers(self.gold_answers, answers)
+        gold_answers = self.sets.read_gold_answers()
+        return self._score_answers(gold_answers, answers)
 
     def write_and_score_predictions(
         self, encoded_set: _EncodedSet, batches: _Batches, output_dir: str
@@ -173,7 +154,7 @@ class SquadTask(
         answers = self.decode_answers(encoded_set, batches)
         self._write_answers(answers, output_dir)
         try:
-            gold_answers = self.gold_answers
+            gold_answers = self.sets.read_gold_answers()
         except answer_scoring.NoGoldAnswersError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}

@@ -3,8 +3,6 @@
 Importing this module loads no TensorFlow.
 """
 
-import contextlib
-
 from data.squad.answer_scoring import NoGoldAnswersError
 from data.squad.squad_sets import SquadSets
 from training.config.model_options import required_value
@@ -34,24 +32,32 @@ def open_sets(starting_point: StartingPoint[SquadConfig]) -> SquadSets:
 def create_task(
     starting_point: StartingPoint[SquadConfig], sets: SquadSets
 ) -> SquadTask:
-    """Creates the task, and reads all sets of the command.
+    """Checks all sets of the command and the right answers. Creates the task.
 
     A wrong file thus stops the script at once, and not only after TensorFlow
     was loaded.
     """
     config = starting_point.config
     if config.reads_predict_file:
-        sets.read_predict_file()
+        sets.check(["dev"])
     if config.training.do_train:
-        sets.read("train")
+        sets.check(["train"])
     if config.reads_predict_file:
-        sets.read("dev")
-    task = SquadTask(starting_point, sets)
-    if config.evaluates:
-        task.gold_answers.log_num_skipped()
-    elif config.reads_predict_file:
-        # Predictions are scored too. Their answers may be missing, but not
-        # damaged.
-        with contextlib.suppress(NoGoldAnswersError):
-            _ = task.gold_answers
-    return task
+        _check_gold_answers(sets, must_exist=config.evaluates)
+    return SquadTask(starting_point, sets)
+
+
+def _check_gold_answers(sets: SquadSets, *, must_exist: bool) -> None:
+    """Raises a ValueError if right answers of --predict_file are damaged.
+
+    Predictions are scored too, but their right answers may be missing. An
+    evaluation needs some: the function logs how many questions lack them.
+    """
+    try:
+        gold_answers = sets.read_gold_answers()
+    except NoGoldAnswersError:
+        if must_exist:
+            raise
+        return
+    if must_exist:
+        gold_answers.log_num_skipped()

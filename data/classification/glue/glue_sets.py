@@ -12,15 +12,15 @@ from data.classification.classification_examples import (
     InputExample,
     parse_regression_label,
 )
-from data.classification.classification_processor import ClassificationSets
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_tasks import GlueTaskDefinition
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
 
-class GlueSets(ClassificationSets):
+class GlueSets(HeldSets[InputExample]):
     """The sets of a task of GLUE, whose files are TSV files.
 
     Files of mirrors, whose columns have other names and places, are read too.

@@ -151,13 +151,13 @@ def _create_google_names() -> dict[str, object]:
         "csv": csv,
         "os": os,
         "tf": _LateTensorFlow(),
-        "tokenization": _load_tokenization(),
+        "tokenization": _create_tokenization_module(),
         "DataProcessor": GoogleDataProcessor,
         "InputExample": InputExample,
     }
 
 
-def _load_tokenization() -> types.ModuleType:
+def _create_tokenization_module() -> types.ModuleType:
     module = types.ModuleType("tokenization")
     vars(module).update(vars(tokenization))
     vars(module).update(
@@ -172,7 +172,10 @@ def _google_modules(folder: str) -> Iterator[None]:
     """Lets code import Google's modules, and the modules in its own folder."""
     script = types.ModuleType("run_classifier")
     vars(script).update(_create_google_names())
-    modules = {"run_classifier": script, "tokenization": _load_tokenization()}
+    modules = {
+        "run_classifier": script,
+        "tokenization": _create_tokenization_module(),
+    }
     former = {
         name: sys.modules[name] for name in modules if name in sys.modules
     }

@@ -2,11 +2,10 @@
 
 from typing import Final, NoReturn
 
-from data.classification.classification_processor import (
-    ClassificationProcessor,
-    ClassificationSets,
-)
+from data.classification.classification_examples import InputExample
+from data.classification.classification_processor import ClassificationProcessor
 from data.classification.user_class.user_class_sets import UserClassSets
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.reading.preset import Preset
@@ -15,7 +14,7 @@ from model_folders.reading.preset import Preset
 PROCESSOR_ENTRY: Final = "processor"
 
 
-class _LabelsWithoutSets(ClassificationSets):
+class _LabelsWithoutSets(HeldSets[InputExample]):
     """The labels of a class of which only the name is known, without its sets.
 
     A command that reads no set, such as an export, needs no more.

@@ -8,18 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from data.classification.classification_examples import InputExample
-from data.classification.classification_processor import ClassificationSets
 from data.classification.user_class.google_code import (
     UserCode,
     convert_to_unicode,
 )
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.labels import check_labels, join_first
 from options.path_types import split_file_and_name
 
 
-class UserClassSets(ClassificationSets):
+class UserClassSets(HeldSets[InputExample]):
     """The sets of a task, which methods of a class in a user's file return.
 
     Args:

@@ -1,16 +1,20 @@
-"""Finds the texts and the label of a row, or what the row lacks."""
+"""Turns the rows of a table into examples: finds their texts and labels."""
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from absl import logging
 
 from data.classification.classification_examples import (
+    InputExample,
     Label,
     class_names_of,
     parse_regression_label,
 )
 from data.classification.user_tables import label_notations
+from data.sets.example_reader import SetFile
 from data.sets.text_keys import is_blank
 from data.tables.tables import TableRow, texts_of
 from model_folders import output_modes
@@ -21,83 +25,116 @@ from model_folders.output_modes import OutputMode
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 
 
-class ParsedRow(NamedTuple):
-    """A row of a table, with the texts and the label in it.
-
-    Attributes:
-        table_row: the cells as they were read, with their place.
-        texts: the text, or the two texts of a pair.
-        label: the label, None if the row has none.
-        lacks: "text" or "a label" if the row is left out because it lacks this,
-            or None if it becomes an example.
-        is_respelled: whether its label was brought to another spelling.
-    """
-
-    table_row: TableRow
-    texts: Sequence[str]
-    label: Label | None = None
-    lacks: str | None = None
-    is_respelled: bool = False
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(kw_only=True)
 class RowParser:
-    """Parses the rows of the table of a set.
+    """Turns the rows of the table of a set into examples.
+
+    Counts the rows that are left out or changed, for the log.
 
     Attributes:
+        file: the table, and the labels that its rows may have.
         text_columns: column of the text, or the two columns of a pair.
         label_columns: columns of the label, [] for none.
         label_flag: value of --label_column, for errors.
         label_separator: text between two labels of a cell.
         output_mode: "classification", "multilabel" or "regression".
-        allowed_labels: the labels that the rows may have. None if the rows
-            name them, or if the task is a regression.
-        needs_text: whether a row without a text is left out.
         needs_label: whether a row without a label is left out.
+        num_left_out: {what a row lacks: number of rows that are left out}.
+        num_respelled: number of rows whose labels were brought to one spelling.
     """
 
+    file: SetFile
     text_columns: Sequence[str]
     label_columns: Sequence[str]
     label_flag: str
     label_separator: str
     output_mode: OutputMode
-    allowed_labels: Sequence[str] | None
-    needs_text: bool
     needs_label: bool
+    num_left_out: Counter[str] = dataclasses.field(
+        default_factory=Counter, init=False
+    )
+    num_respelled: int = dataclasses.field(default=0, init=False)
 
-    def parse(self, table_row: TableRow) -> ParsedRow:
-        """Finds the texts and the label of a row, or what the row lacks.
+    def parse_rows(self, rows: Iterable[TableRow]) -> Iterator[InputExample]:
+        """Yields the examples of rows, without the rows that are left out.
+
+        Only a test set contains an example without a text.
 
         Raises:
             ValueError: a cell contains no label, or a label that is not
                 allowed. The message names the place of the row.
         """
-        row = table_row.cells
-        texts = texts_of(row, self.text_columns)
-        if self.needs_text and all(map(is_blank, texts)):
-            return ParsedRow(table_row, texts, lacks="text")
-        cells = [row.get(column) for column in self.label_columns]
-        label = self._parse_label(cells, table_row.place)
-        if label is None and self.needs_label:
-            return ParsedRow(table_row, texts, lacks="a label")
-        return ParsedRow(
-            table_row,
-            texts,
-            label,
-            is_respelled=any(map(_is_respelled, cells)),
+        needs_text = self.file.set_name != "test"
+        num_examples = 0
+        for row in rows:
+            texts = texts_of(row.cells, self.text_columns)
+            if needs_text and all(map(is_blank, texts)):
+                self.leave_out("text")
+                continue
+            cells = [row.cells.get(column) for column in self.label_columns]
+            label = self._parse_label(cells, row.place)
+            if label is None and self.needs_label:
+                self.leave_out("a label")
+                continue
+            self.num_respelled += any(map(_is_respelled, cells))
+            num_examples += 1
+            yield self._create_example(row, num_examples, texts, label)
+
+    def _create_example(
+        self,
+        row: TableRow,
+        example_number: int,
+        texts: Sequence[str],
+        label: Label | None,
+    ) -> InputExample:
+        """Returns the example of a row, whose texts and label were found."""
+        guid = f"{self.file.set_name}-{example_number}"
+        if self.file.is_data_file:
+            guid = f"row {row.spreadsheet_number}"
+        text_a, *other_texts = texts
+        return InputExample(
+            guid=guid,
+            text_a=text_a,
+            text_b=other_texts[0] if other_texts else None,
+            label=label,
+            row=row.cells if self.file.keeps_rows else None,
         )
+
+    def leave_out(self, lack: str, num_rows: int = 1) -> None:
+        """Counts rows that are left out. `lack` is what they lack."""
+        if num_rows:
+            self.num_left_out[lack] += num_rows
+
+    def log_counts(self) -> None:
+        """Logs how many rows were left out or changed."""
+        if self.num_left_out:
+            descriptions = [
+                f"{num_rows} rows without {lack}"
+                for lack, num_rows in self.num_left_out.items()
+            ]
+            logging.warning(
+                "%s: %s left out",
+                self.file.path,
+                " left out, ".join(descriptions),
+            )
+        if self.num_respelled:
+            logging.info(
+                "%s: %d labels brought to one spelling of blanks and accents",
+                self.file.path,
+                self.num_respelled,
+            )
 
     def _parse_label(self, cells: Sequence[object], place: str) -> Label | None:
         """Returns the label in the cells of a row, None if it is unknown.
 
-        Several cells contain 0 or 1 for each of `allowed_labels`. In
+        Several cells contain 0 or 1 for each label of the file. In
         multi-label classification an empty cell is an empty list of labels, not
         an unknown label.
         """
         if all(cell is None for cell in cells):
             return None
         place = f"{place}, column {self.label_flag!r}"
-        labels = self.allowed_labels or ()
+        labels = self.file.labels
         if self.output_mode == output_modes.MULTILABEL and len(cells) == 1:
             label: Label | None = label_notations.parse_label_list(
                 cells[0], self.label_separator, place
@@ -110,8 +147,8 @@ class RowParser:
             label = label_notations.parse_label(cells[0], place, labels)
         else:
             label = _parse_one_hot(cells, place, labels)
-        if label is not None and self.allowed_labels is not None:
-            _check_is_allowed(label, place, self.allowed_labels)
+        if label is not None and labels:
+            _check_is_allowed(label, place, labels)
         return label
 
 

@@ -1,6 +1,6 @@
 """Opens the processor of a task of a user's own tables.
 
-table_tasks.py lists the tasks. table_sets.py reads their tables.
+table_tasks.py lists the tasks. table_reader.py reads their tables.
 """
 
 import contextlib
@@ -11,9 +11,13 @@ from data.classification.user_tables.column_options import (
     ColumnOptions,
     label_columns_of,
 )
-from data.classification.user_tables.table_sets import FILES_OF_SET, TableSets
+from data.classification.user_tables.table_reader import (
+    FILES_OF_SET,
+    TableReader,
+)
 from data.classification.user_tables.table_tasks import TableTaskDefinition
 from data.sets.data_file_options import DataFileOptions
+from data.sets.file_sets import FileSets
 from data.sets.set_names import find_set_file
 from data.tables.tables import Table
 from files.paths import StrPath
@@ -53,19 +57,16 @@ def open_table_processor(
     if table is None and data_file_options.data_file:
         table = Table(data_file_options.data_file, options.layout_for_columns())
     label_columns = _read_label_columns(options, data_dir, table)
-    sets = TableSets(
-        definition,
-        options,
-        label_columns,
-        data_dir=data_dir,
-        data_file_options=data_file_options,
-        data_file_table=table,
+    reader = TableReader(
+        definition, options, label_columns, data_file_table=table
     )
     return ClassificationProcessor(
-        sets,
+        FileSets(
+            reader, data_dir, data_file_options, warns_of_repetitions=True
+        ),
         definition,
-        output_mode=sets.output_mode,
-        text_columns=sets.text_columns,
+        output_mode=reader.output_mode,
+        text_columns=reader.text_columns,
     )
 
 

@@ -48,8 +48,8 @@ def labels_of_flags(
 ) -> list[str] | None:
     """Returns the labels that --labels or several label columns name.
 
-    The labels are in the order of the model's outputs. The result is None if
-    only the rows name them, or if the task is a regression.
+    The labels are in the order of the model's outputs. The result is [] if the
+    task is a regression, and None if only the rows name the labels.
 
     Args:
         labels: value of --labels, None if it is not set.
@@ -62,12 +62,13 @@ def labels_of_flags(
     """
     if len(label_columns) > 1:
         labels = labels or label_columns
-    if labels is None:
-        return None
-    names = [convert_label(label, "--labels") for label in labels]
-    check_labels(names, "--labels", min_labels=_MIN_LABELS[output_mode])
-    # A regression has no labels, whatever --labels names.
-    return None if output_mode == output_modes.REGRESSION else names
+    names = [convert_label(label, "--labels") for label in labels or ()]
+    if labels is not None:
+        check_labels(names, "--labels", min_labels=_MIN_LABELS[output_mode])
+    if output_mode == output_modes.REGRESSION:
+        # A regression has no labels, whatever --labels names.
+        return []
+    return None if labels is None else names
 
 
 def labels_of_examples(

@@ -6,14 +6,14 @@ import pytest
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
-    ClassificationSets,
     TaskDefinition,
 )
+from data.sets.held_sets import HeldSets
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 
 
-class Sets(ClassificationSets):
+class Sets(HeldSets):
     """Sets that all contain the same examples."""
 
     def read_sets(self, set_name):
@@ -56,4 +56,5 @@ def test_take_frees_the_examples_of_a_set():
     processor = ClassificationProcessor(Sets())
     examples = processor.sets.read("dev")
     assert processor.take("dev") is examples
-    assert processor.sets.read("dev") is not examples
+    with pytest.raises(RuntimeError, match="dev set"):
+        processor.sets.read("dev")

@@ -11,8 +11,9 @@ import pytest
 from data.ner import entity_files, span_files
 from data.ner.annotations import parse_annotated_text, parse_tagged_sentence
 from data.ner.ner_options import NerOptions
-from data.ner.ner_sets import NerSets
+from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
+from data.sets.file_sets import FileSets
 
 TEXT = "Anna left Oslo."
 WORDS = ["Anna", "left", "Oslo", "."]
@@ -201,7 +202,7 @@ def write_set(tmp_path, request):
     def write(name, set_name):
         (tmp_path / f"{name}.{suffix}").write_text(text)
         options = NerOptions(labels=["O", "B-PER", "B-LOC"])
-        ner_sets = NerSets(tmp_path, DataFileOptions(), options)
+        ner_sets = FileSets(NerReader(options), tmp_path, DataFileOptions())
         return ner_sets, ner_sets.read(set_name)
 
     return write

@@ -3,8 +3,9 @@
 import pytest
 
 from data.ner.ner_options import NerOptions
-from data.ner.ner_sets import NerSets
+from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
+from data.sets.file_sets import FileSets
 from tests.support.log_lines import logged_warnings
 from tests.support.tables import workbooks
 from tests.support.tagged_words import (
@@ -115,14 +116,16 @@ def latin_folder(tmp_path):
 
 
 def test_an_error_names_the_flag_for_the_encoding(latin_folder):
-    ner_sets = NerSets(latin_folder, DataFileOptions(), NerOptions())
+    ner_sets = FileSets(
+        NerReader(NerOptions()), latin_folder, DataFileOptions()
+    )
     with pytest.raises(ValueError, match="--encoding=cp1252"):
         ner_sets.read("train")
 
 
 def test_a_file_is_read_in_the_encoding_of_the_flag(latin_folder):
     options = NerOptions(encoding="cp1252")
-    ner_sets = NerSets(latin_folder, DataFileOptions(), options)
+    ner_sets = FileSets(NerReader(options), latin_folder, DataFileOptions())
     assert ner_sets.read("train")[0].words == ["J\xf6rg", "ging"]
 
 
@@ -131,7 +134,7 @@ def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
     rows = [["Word", "Tag"], ["Anna", "B-PER"], [], [None, "O"]]
     workbooks.write_workbook(tmp_path / "train.xlsx", {"s": rows})
     options = NerOptions()
-    ner_sets = NerSets(tmp_path, DataFileOptions(), options)
+    ner_sets = FileSets(NerReader(options), tmp_path, DataFileOptions())
     with pytest.raises(ValueError, match="line 4: the word is ''"):
         ner_sets.read("train")
 
@@ -174,7 +177,7 @@ def test_sheets_of_excel_are_read(tmp_path, name, caplog):
     pytest.importorskip("python_calamine")
     workbooks.write_workbook(tmp_path / "train.xlsx", {"s": SHEETS[name]})
     options = NerOptions()
-    ner_sets = NerSets(tmp_path, DataFileOptions(), options)
+    ner_sets = FileSets(NerReader(options), tmp_path, DataFileOptions())
     examples = ner_sets.read("train")
     assert words_of(examples) == WORDS
     assert tags_of(examples) == TAGS

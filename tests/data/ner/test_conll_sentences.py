@@ -3,8 +3,9 @@
 import pytest
 
 from data.ner.ner_options import NerOptions
-from data.ner.ner_sets import NerSets
+from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
+from data.sets.file_sets import FileSets
 from tests.support.tagged_words import (
     read_conll_file,
     tags_of,
@@ -33,7 +34,7 @@ def test_a_data_file_of_one_sentence_is_refused(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("Anna B-PER\nleft O\n")
     data = DataFileOptions(data_file=str(path))
-    ner_sets = NerSets(None, data, NerOptions())
+    ner_sets = FileSets(NerReader(NerOptions()), None, data)
     with pytest.raises(ValueError, match="one sentence of 2 words: put"):
         ner_sets.read("train")
 

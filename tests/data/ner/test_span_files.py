@@ -7,8 +7,9 @@ import pytest
 
 from data.ner import entity_files, span_files
 from data.ner.ner_options import NerOptions
-from data.ner.ner_sets import NerSets
+from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
+from data.sets.file_sets import FileSets
 from tests.support.paths import ROOT
 
 # The same spans in the format of each tool, and of predict.py's answers.
@@ -145,7 +146,7 @@ def create_sets(tmp_path):
 
     def create_sets(*labels):
         options = NerOptions(labels=labels or None)
-        return NerSets(tmp_path, DataFileOptions(), options)
+        return FileSets(NerReader(options), tmp_path, DataFileOptions())
 
     return create_sets
 

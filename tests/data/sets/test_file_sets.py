@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from data.sets.data_file_options import DataFileOptions
+from data.sets.example_reader import ExampleReader
 from data.sets.file_sets import FileSets
 from tests.support.log_lines import logged_warnings
 
@@ -31,7 +32,7 @@ class RowOfText:
         return dataclasses.replace(self, row=None)
 
 
-class RecordingSets(FileSets):
+class RecordingReader(ExampleReader):
     """Lists the files that it reads, with the labels that they may contain.
 
     Their columns are "text" and "label".
@@ -42,11 +43,11 @@ class RecordingSets(FileSets):
     )
     key_names = ("text",)
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(self, labels):
+        self.labels_of_flags = labels
         self.read_files = []
 
-    def read_examples(self, file):
+    def read_file(self, file):
         """Reads the file, and appends it to the list."""
         self.read_files.append((os.path.basename(file.path), file.labels))
         with open(file.path, newline="") as lines:
@@ -58,7 +59,7 @@ class RecordingSets(FileSets):
             for row in rows
         ]
 
-    def collect_labels(self, train, dev):
+    def collect_labels(self, source, train, dev):
         """Returns the labels of both sets."""
         return sorted({example.label for example in [*train, *dev]})
 
@@ -77,19 +78,17 @@ def create_recording(tmp_path):
     (tmp_path / "table.csv").write_text("\n".join(["text,label", *rows]))
 
     def create(
-        sets_class=RecordingSets,
+        reader_class=RecordingReader,
         *,
         data_file=None,
         labels=None,
-        is_regression=False,
-        has_repetition_warning=False,
+        warns_of_repetitions=False,
     ):
-        return sets_class(
+        return FileSets(
+            reader_class(labels),
             None if data_file else tmp_path,
             DataFileOptions(data_file=data_file and str(tmp_path / data_file)),
-            labels,
-            are_labels_in_rows=labels is None and not is_regression,
-            has_repetition_warning=has_repetition_warning,
+            warns_of_repetitions=warns_of_repetitions,
         )
 
     return create
@@ -101,7 +100,7 @@ def test_copies_in_two_files_are_counted(
 ):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\nc,y\n")
     (tmp_path / "dev.csv").write_text("text,label\nA ,x\nC ,y\nd,y\n")
-    file_sets = create_recording(has_repetition_warning=True)
+    file_sets = create_recording(warns_of_repetitions=True)
     for set_name in order:
         file_sets.read(set_name)
     assert "dev.csv: 2 texts are in the train set too" in caplog.text
@@ -136,6 +135,27 @@ def test_labels_that_one_set_of_a_data_file_lacks_are_named(
     assert "--data_dir" in warning
 
 
+def test_the_sizes_and_labels_of_both_sets_are_logged(create_recording, caplog):
+    caplog.set_level("INFO")
+    file_sets = create_recording(data_file="table.csv")
+    train, dev = file_sets.read("train"), file_sets.read("dev")
+    assert (
+        f"table.csv: {len(train)} examples to train on, {len(dev)} for the dev "
+        "set"
+    ) in caplog.text
+    counts = [
+        f"{label} {count_label(train, label)} + {count_label(dev, label)}"
+        for label in "xy"
+    ]
+    assert ", ".join(counts) in caplog.text
+    assert not logged_warnings(caplog)
+
+
+def count_label(examples, label):
+    """Returns how many examples have a label."""
+    return sum(example.label == label for example in examples)
+
+
 def test_a_set_is_read_once(create_recording):
     file_sets = create_recording()
     assert file_sets.read("dev") is file_sets.read("dev")
@@ -144,14 +164,14 @@ def test_a_set_is_read_once(create_recording):
 @pytest.mark.parametrize(
     ("set_names", "read_files"),
     [
-        (["train"], [("train.csv", None)]),
-        (["dev"], [("train.csv", None), ("dev.csv", ["x", "y"])]),
-        (["train", "dev"], [("train.csv", None), ("dev.csv", ["x", "y"])]),
-        (["dev", "train"], [("train.csv", None), ("dev.csv", ["x", "y"])]),
+        (["train"], [("train.csv", ())]),
+        (["dev"], [("train.csv", ()), ("dev.csv", ["x", "y"])]),
+        (["train", "dev"], [("train.csv", ()), ("dev.csv", ["x", "y"])]),
+        (["dev", "train"], [("train.csv", ()), ("dev.csv", ["x", "y"])]),
         (
             ["test", "dev"],
             [
-                ("train.csv", None),
+                ("train.csv", ()),
                 ("test.csv", ["x", "y"]),
                 ("dev.csv", ["x", "y"]),
             ],
@@ -165,7 +185,7 @@ def test_the_train_set_of_a_folder_is_read_before_the_other_sets(
     for set_name in set_names:
         file_sets.read(set_name)
     assert file_sets.read_labels() == ["x", "y"]
-    assert file_sets.read_files == read_files
+    assert file_sets.reader.read_files == read_files
 
 
 @pytest.mark.parametrize("set_names", [["train", "dev"], ["dev", "train"], []])
@@ -177,23 +197,23 @@ def test_a_data_file_is_read_once_for_both_sets_and_the_labels(
         file_sets.read(set_name)
     assert file_sets.read_labels() == ["x", "y"]
     assert len(file_sets.read("train")) + len(file_sets.read("dev")) == 40
-    assert file_sets.read_files == [("table.csv", None)]
+    assert file_sets.reader.read_files == [("table.csv", ())]
 
 
 def test_labels_of_flags_read_no_file(create_recording):
     file_sets = create_recording(labels=["y", "x"])
     assert file_sets.read_labels() == ["y", "x"]
-    assert file_sets.read_files == []
+    assert file_sets.reader.read_files == []
     file_sets.read("dev")
-    assert file_sets.read_files == [("dev.csv", ["y", "x"])]
+    assert file_sets.reader.read_files == [("dev.csv", ["y", "x"])]
 
 
 def test_a_regression_has_no_labels_to_read(tmp_path, create_recording):
     (tmp_path / "dev.csv").write_text("text,label\nc,2.5\n")
-    file_sets = create_recording(is_regression=True)
+    file_sets = create_recording(labels=())
     assert file_sets.read_labels() is None
     file_sets.read("dev")
-    assert file_sets.read_files == [("dev.csv", None)]
+    assert file_sets.reader.read_files == [("dev.csv", ())]
 
 
 def test_sets_that_were_taken_are_not_read_for_the_labels_again(
@@ -204,7 +224,7 @@ def test_sets_that_were_taken_are_not_read_for_the_labels_again(
     file_sets.take("train")
     file_sets.take("dev")
     assert file_sets.read_labels() == ["x", "y"]
-    assert [file for file, _ in file_sets.read_files] == [
+    assert [file for file, _ in file_sets.reader.read_files] == [
         "train.csv",
         "dev.csv",
     ]
@@ -217,25 +237,25 @@ def test_only_the_dev_set_of_a_data_file_keeps_its_rows(create_recording):
         assert example.row == {"text": example.text, "label": example.label}
 
 
-class WeakSets(RecordingSets):
+class WeakReader(RecordingReader):
     """Refers to the examples that it reads, without keeping them in memory."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(self, labels):
+        super().__init__(labels)
         self.references = []
 
-    def read_examples(self, file):
+    def read_file(self, file):
         """Reads the file, and appends a weak reference to each example."""
-        examples = super().read_examples(file)
+        examples = super().read_file(file)
         self.references.extend(map(weakref.ref, examples))
         return examples
 
 
 def test_the_rows_of_a_train_set_are_freed(create_recording):
     """No cell of a row is held beside the texts and the label."""
-    file_sets = create_recording(WeakSets, data_file="table.csv")
+    file_sets = create_recording(WeakReader, data_file="table.csv")
     dev_set = file_sets.read("dev")
-    references = file_sets.references
+    references = file_sets.reader.references
     assert len(references) == 40
     in_memory = [reference() for reference in references]
     assert [example for example in in_memory if example] == dev_set

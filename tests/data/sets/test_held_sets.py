@@ -50,10 +50,12 @@ def test_two_sets_of_one_file_are_read_together(held_sets):
     assert held_sets.read_names == ["train"]
 
 
-def test_a_set_that_was_taken_is_read_again(held_sets):
-    train = held_sets.take("train")
-    assert held_sets.read("train") is not train
-    assert held_sets.read_names == ["train", "train"]
+@pytest.mark.parametrize("reads_again", ["read", "take"])
+def test_a_set_that_was_taken_cannot_be_read_again(held_sets, reads_again):
+    held_sets.take("train")
+    with pytest.raises(RuntimeError, match="train set"):
+        getattr(held_sets, reads_again)("train")
+    assert held_sets.read_names == ["train"]
 
 
 def test_a_set_that_was_taken_is_freed(held_sets):
@@ -62,16 +64,13 @@ def test_a_set_that_was_taken_is_freed(held_sets):
     assert example() is None
 
 
-def test_a_set_that_was_taken_is_never_held_again(held_sets):
-    held_sets.take("train")
-    held_sets.take("dev")
-    train_example = weakref.ref(held_sets.read("train")[0])
-    dev_example = weakref.ref(held_sets.read("dev")[0])
-    assert train_example() is dev_example() is None
+def test_a_check_reads_sets_and_holds_them(held_sets):
+    held_sets.check(["test", "train"])
+    assert held_sets.read_names == ["test", "train"]
+    held_sets.read("dev")
+    assert held_sets.read_names == ["test", "train"]
 
 
-def test_a_set_that_is_held_stays_when_its_file_is_read_again(held_sets):
-    held_sets.take("train")
-    dev = held_sets.read("dev")
-    held_sets.read("train")
-    assert held_sets.read("dev") is dev
+def test_a_task_has_no_labels_by_default(held_sets):
+    assert held_sets.read_labels() is None
+    assert not held_sets.read_names

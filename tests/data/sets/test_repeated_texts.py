@@ -12,7 +12,6 @@ def test_the_file_of_the_dev_set_is_named_in_any_order(caplog, order):
     texts = RepeatedTexts()
     for set_name in order:
         texts.add(set_name, f"{set_name}.csv", KEYS[set_name])
-        texts.warn()
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -23,7 +22,6 @@ def test_the_file_of_the_dev_set_is_named_in_any_order(caplog, order):
 def test_a_text_that_repeats_within_one_set_is_not_warned_of(caplog, set_name):
     texts = RepeatedTexts()
     texts.add(set_name, "x.csv", ["a", "a"])
-    texts.warn()
     assert not caplog.records
 
 
@@ -31,14 +29,4 @@ def test_sets_without_a_common_text_cause_no_warning(caplog):
     texts = RepeatedTexts()
     texts.add("train", "train.csv", ["a"])
     texts.add("dev", "dev.csv", ["b"])
-    texts.warn()
-    assert not caplog.records
-
-
-def test_a_set_that_is_read_again_replaces_its_texts(caplog):
-    texts = RepeatedTexts()
-    texts.add("dev", "dev.csv", ["a"])
-    texts.add("dev", "dev.csv", ["b"])
-    texts.add("train", "train.csv", ["a"])
-    texts.warn()
     assert not caplog.records

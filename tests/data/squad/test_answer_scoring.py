@@ -12,7 +12,7 @@ from tests.support.squad.squad_passages import write_squad
 
 def score(path, predictions, is_v2=False, **outputs):
     """Returns the scores of the predictions for a file."""
-    gold_answers = answer_scoring.read_gold_answers(
+    gold_answers = answer_scoring.collect_gold_answers(
         read_squad_file(path), version_2_with_negative=is_v2
     )
     return answer_scoring.score_predictions(
@@ -143,7 +143,7 @@ def test_a_file_without_answers_cannot_be_scored(tmp_path, questions, is_v2):
     with pytest.raises(
         answer_scoring.NoGoldAnswersError, match="contains no right answers"
     ):
-        answer_scoring.read_gold_answers(
+        answer_scoring.collect_gold_answers(
             read_squad_file(path), version_2_with_negative=is_v2
         )
 
@@ -152,7 +152,7 @@ def test_a_file_of_questions_without_answers_has_no_gold_answers(tmp_path):
     """As the test sets that are published without the field."""
     path = write_squad(tmp_path / "test.json", [{}, {"answers": None}])
     with pytest.raises(answer_scoring.NoGoldAnswersError, match="'answers'"):
-        answer_scoring.read_gold_answers(read_squad_file(path))
+        answer_scoring.collect_gold_answers(read_squad_file(path))
 
 
 @pytest.mark.parametrize("damaged", [{}, {"answers": [{"text": 5}]}])
@@ -160,7 +160,7 @@ def test_damaged_answers_do_not_count_as_none(tmp_path, damaged):
     answered = {"answers": [{"text": "x"}]}
     path = write_squad(tmp_path / "dev.json", [answered, damaged])
     with pytest.raises(ValueError, match=r"qas\[1\]") as caught:
-        answer_scoring.read_gold_answers(read_squad_file(path))
+        answer_scoring.collect_gold_answers(read_squad_file(path))
     assert not isinstance(caught.value, answer_scoring.NoGoldAnswersError)
 
 

@@ -99,7 +99,7 @@ def test_a_row_without_answer_is_impossible_in_v2(
     _, none = read_table_examples("met,", ",", version_2_with_negative=True)
     assert none.is_impossible
     file = read_squad_file(tmp_path / "a.csv")
-    gold_answers = answer_scoring.read_gold_answers(
+    gold_answers = answer_scoring.collect_gold_answers(
         file, version_2_with_negative=True
     )
     scores = answer_scoring.score_predictions(

@@ -52,6 +52,9 @@ def test_the_right_answers_of_the_dev_set_are_held_for_its_scores(files):
     sets = create_sets(**files)
     sets.take("dev")
     assert sets.read_predict_file().path == files["dev"]
+    gold_answers = sets.read_gold_answers()
+    assert gold_answers.texts_of_questions == [("b", ["boat"])]
+    assert sets.read_gold_answers() is gold_answers
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from data.classification.classification_processor import (
-    ClassificationProcessor,
-    ClassificationSets,
-)
+from data.classification.classification_examples import InputExample
+from data.classification.classification_processor import ClassificationProcessor
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.table_sets import TableSets
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import base_set_of
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv
@@ -80,7 +78,7 @@ def labels_of(
 
 def write_train_set(
     folder: Path, text: str, **kwargs: Any
-) -> ClassificationSets:
+) -> HeldSets[InputExample]:
     """Writes train.csv, and returns the sets of the folder, not yet read."""
     (folder / "train.csv").write_text(text)
     return create_processor(folder, **kwargs).sets
@@ -110,9 +108,7 @@ def split_rows(
         ColumnOptions(**flags),
         flags,
     )
-    sets = processor.sets
-    assert isinstance(sets, TableSets)
-    train, dev = sets.read("train"), sets.read("dev")
+    train, dev = processor.sets.read("train"), processor.sets.read("dev")
     return tuple(
         [tuple(example.texts) for example in examples]
         for examples in (train, dev)

@@ -21,10 +21,7 @@ from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import DevSetRule
-from training.preparation.data_file_decisions import (
-    decide_length_and_epochs,
-    with_dev_set_rule,
-)
+from training.preparation.data_file_decisions import decide_by_rows
 
 COLUMNS = {
     "text_column": "query",
@@ -82,7 +79,7 @@ def decide_epochs_and_length(
     parsed = starting_point.parsed.decide_if_open(decided, "model.json")
     starting_point = dataclasses.replace(starting_point, parsed=parsed)
     processor = create_processor(table, task_name)
-    starting_point = decide_length_and_epochs(starting_point, processor.sets)
+    starting_point = decide_by_rows(starting_point, processor.sets)
     options = starting_point.config.fine_tuning
     return options.num_train_epochs, options.max_seq_length
 
@@ -155,9 +152,8 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     starting_point = dataclasses.replace(
         toy_task.create_starting_point(config, None), preset=preset
     )
-    file_sets = create_processor(table, "ranking").sets
-    assert tuple(file_sets.key_names) == key
-    starting_point = with_dev_set_rule(starting_point, file_sets)
+    sets = create_processor(table, "ranking").sets
+    starting_point = decide_by_rows(starting_point, sets)
     assert starting_point.dev_set_rule == DevSetRule(
         RULE_VERSION, 0.2, key, clean_fraction=0.0
     )

@@ -9,14 +9,13 @@ from options.parsed_command import ParsedCommand
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import write_csv
 from training.config.classifier_config import ClassifierConfig
+from training.preparation.data_file_decisions import decide_by_rows
 from training.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
     compute_class_weights,
     create_task,
-    decide_by_rows,
     decide_columns,
-    open_data_file,
     open_processor,
 )
 
@@ -58,9 +57,7 @@ def test_the_class_of_a_task_reads_no_set_but_create_task_does(tmp_path):
 
 def test_a_command_without_a_data_file_opens_none():
     parsed = parse_options(task_name="MRPC", data_dir="absent")
-    table = open_data_file(parsed.config)
-    assert table is None
-    assert decide_columns(parsed, table) is parsed
+    assert decide_columns(parsed) == (parsed, None)
 
 
 def test_columns_that_no_flag_names_are_found(tmp_path):
@@ -69,7 +66,8 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
     parsed = parse_options(
         task_name="csv", data_file=str(path), text_column="Review"
     )
-    parsed = decide_columns(parsed, open_data_file(parsed.config))
+    parsed, table = decide_columns(parsed)
+    assert table.path == str(path)
     assert parsed.config.columns.text_column == "Review"
     assert parsed.config.columns.label_column == "Label"
 
@@ -77,25 +75,31 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
 def test_a_table_of_numbered_columns_is_not_read_yet(tmp_path):
     path = str(tmp_path / "absent.csv")
     parsed = parse_options(task_name="csv", data_file=path, text_column="1")
-    assert decide_columns(parsed, open_data_file(parsed.config)) is parsed
+    decided, table = decide_columns(parsed)
+    assert decided is parsed
+    assert table.path == path
 
 
 def test_the_usual_columns_of_pairs_need_no_header(tmp_path):
     path = str(tmp_path / "absent.csv")
     parsed = parse_options(task_name="embedding", data_file=path)
-    assert open_data_file(parsed.config) is None
+    assert decide_columns(parsed) == (parsed, None)
 
 
 def test_the_rows_of_a_folder_leave_the_start_as_it_is(tmp_path):
     starting_point = create_starting_point(
         task_name="mrpc", data_dir=str(tmp_path)
     )
-    assert (
-        decide_by_rows(
-            starting_point, open_processor(starting_point, table=None)
-        )
-        is starting_point
+    processor = open_processor(starting_point, table=None)
+    assert decide_by_rows(starting_point, processor.sets) is starting_point
+
+
+def test_a_task_of_glue_does_not_read_a_data_file(tmp_path):
+    starting_point = create_starting_point(
+        task_name="mrpc", data_file=str(tmp_path / "absent"), do_train=True
     )
+    processor = open_processor(starting_point, table=None)
+    assert decide_by_rows(starting_point, processor.sets) is starting_point
 
 
 def test_a_small_data_file_is_trained_on_for_more_epochs(tmp_path):
@@ -105,9 +109,8 @@ def test_a_small_data_file_is_trained_on_for_more_epochs(tmp_path):
     starting_point = create_starting_point(
         task_name="csv", data_file=str(path), do_train=True
     )
-    decided = decide_by_rows(
-        starting_point, open_processor(starting_point, table=None)
-    )
+    processor = open_processor(starting_point, table=None)
+    decided = decide_by_rows(starting_point, processor.sets)
     before = starting_point.config.fine_tuning.num_train_epochs
     assert decided.config.fine_tuning.num_train_epochs > before
 

@@ -5,9 +5,10 @@ import pytest
 
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
-from data.ner.ner_sets import NerSets
+from data.ner.ner_reader import NerReader
 from data.ner.sentence_windows import create_ner_features
 from data.sets.data_file_options import DataFileOptions
+from data.sets.file_sets import FileSets
 from modeling import BertTokenClassifier
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set
@@ -32,7 +33,9 @@ def create_task(tmp_path):
     """A function (legal_tags) -> task for inputs of 8 WordPieces."""
 
     def create_ner_task(legal_tags=False):
-        sets = NerSets(tmp_path, DataFileOptions(), NerOptions(labels=TAGS))
+        sets = FileSets(
+            NerReader(NerOptions(labels=TAGS)), tmp_path, DataFileOptions()
+        )
         flags = create_flags(
             tmp_path, max_seq_length=LENGTH, legal_tags=legal_tags
         )

@@ -2,54 +2,73 @@
 
 import pytest
 
+from data.classification.classification_examples import InputExample
 from data.classification.user_tables.row_parsing import RowParser
+from data.sets.example_reader import SetFile
 from data.tables.tables import TableRow
 
 
-def parse_row(
-    row,
+def create_parser(
     *,
-    labels=None,
+    labels=(),
     may_lack=False,
     mode="classification",
     label_columns=("label",),
 ):
-    """Parses a row of a train set, or of a test set that may lack cells."""
-    parser = RowParser(
+    """Creates the parser of a train set, or of a test set with empty cells."""
+    set_name = "test" if may_lack else "train"
+    return RowParser(
+        file=SetFile(f"{set_name}.csv", set_name, "data", labels),
         text_columns=["text"],
         label_columns=label_columns,
         label_flag="label",
         label_separator=",",
         output_mode=mode,
-        allowed_labels=labels,
-        needs_text=not may_lack,
         needs_label=not may_lack,
     )
-    return parser.parse(TableRow(2, 2, "train.csv, line 2", row))
+
+
+def parse_row(row, **options):
+    """Returns the example of a row that lacks nothing."""
+    (example,) = create_parser(**options).parse_rows([place_row(row)])
+    return example
+
+
+def place_row(row):
+    """Returns a row of a table with these cells."""
+    return TableRow(2, 2, "train.csv, line 2", row)
 
 
 def test_a_row_has_texts_and_a_label():
-    parsed = parse_row({"text": "a", "label": "x"})
-    assert (parsed.texts, parsed.label, parsed.lacks) == (["a"], "x", None)
-    assert not parsed.is_respelled
+    row = {"text": "a", "label": "x"}
+    assert parse_row(row) == InputExample("train-1", "a", label="x")
 
 
 @pytest.mark.parametrize(
-    ("row", "lacks"),
+    ("row", "lack"),
     [
         ({"text": " ", "label": "x"}, "text"),
         ({"text": "a", "label": ""}, "a label"),
         ({"text": "a"}, "a label"),
     ],
 )
-def test_a_row_may_lack_cells_only_in_a_test_set(row, lacks):
-    assert parse_row(row).lacks == lacks
-    assert parse_row(row, may_lack=True).lacks is None
+def test_a_row_may_lack_cells_only_in_a_test_set(row, lack, caplog):
+    parser = create_parser()
+    assert not [*parser.parse_rows([place_row(row)])]
+    parser.log_counts()
+    assert f"train.csv: 1 rows without {lack} left out" in caplog.text
+    assert parse_row(row, may_lack=True)
+
+
+def test_rows_that_are_left_out_have_no_number():
+    rows = [{"text": text, "label": "x"} for text in ("", "a", "", "b")]
+    examples = create_parser().parse_rows(map(place_row, rows))
+    assert [example.guid for example in examples] == ["train-1", "train-2"]
 
 
 def test_the_label_of_a_row_without_a_text_is_not_read():
-    row = {"text": "", "label": "z"}
-    assert parse_row(row, labels=["x", "y"]).lacks == "text"
+    parser = create_parser(labels=["x", "y"])
+    assert not [*parser.parse_rows([place_row({"text": "", "label": "z"})])]
 
 
 def test_an_error_names_the_row_and_the_column():
@@ -60,27 +79,29 @@ def test_an_error_names_the_row_and_the_column():
 def test_an_empty_cell_is_an_empty_list_of_labels_but_null_is_none():
     empty = parse_row({"text": "a", "label": ""}, mode="multilabel")
     assert empty.label == []
-    null = parse_row({"text": "a", "label": None}, mode="multilabel")
-    assert null.label is None
+    row = {"text": "a", "label": None}
+    assert parse_row(row, mode="multilabel", may_lack=True).label is None
 
 
 @pytest.mark.parametrize(
-    ("cell", "label", "is_respelled"),
-    [("boats", "boats", False), (" boats ", "boats", True), (1, "1", False)],
+    ("cell", "label", "num_respelled"),
+    [("boats", "boats", 0), (" boats ", "boats", 1), (1, "1", 0)],
 )
-def test_blanks_around_a_label_are_another_spelling(cell, label, is_respelled):
-    parsed = parse_row({"text": "a", "label": cell})
-    assert (parsed.label, parsed.is_respelled) == (label, is_respelled)
+def test_blanks_around_a_label_are_another_spelling(cell, label, num_respelled):
+    parser = create_parser()
+    row = place_row({"text": "a", "label": cell})
+    (example,) = parser.parse_rows([row])
+    assert (example.label, parser.num_respelled) == (label, num_respelled)
 
 
-def parse_cells(cells, labels=None, mode="classification"):
+def parse_cells(cells, labels=(), mode="classification"):
     """Returns the label in the cells of a row."""
     columns = [f"column {index}" for index in range(len(cells))]
     row = {"text": "a", **dict(zip(columns, cells, strict=True))}
-    parsed = parse_row(
+    example = parse_row(
         row, labels=labels, may_lack=True, mode=mode, label_columns=columns
     )
-    return parsed.label
+    return example.label
 
 
 @pytest.mark.parametrize(
@@ -93,7 +114,7 @@ def parse_cells(cells, labels=None, mode="classification"):
 def test_an_unknown_label_is_an_error(mode, known, labels, unknown):
     assert parse_cells([known], ["x", "y"], mode) == labels
     # Every label is known before the train set has been read.
-    assert parse_cells([unknown], None, mode) is not None
+    assert parse_cells([unknown], (), mode) is not None
     with pytest.raises(ValueError, match="unknown label 'z'"):
         parse_cells([unknown], ["x", "y"], mode)
 
@@ -103,11 +124,11 @@ def test_an_unknown_label_is_an_error(mode, known, labels, unknown):
     [("classification", None), ("multilabel", []), ("regression", None)],
 )
 def test_an_empty_cell_is_an_empty_list_or_no_label(mode, label):
-    assert parse_cells([""], None, mode) == label
+    assert parse_cells([""], (), mode) == label
 
 
 def test_the_cell_of_a_regression_is_a_number():
-    assert parse_cells(["2.5"], None, "regression") == 2.5
+    assert parse_cells(["2.5"], (), "regression") == 2.5
 
 
 COLUMNS = ["toxic", "insult"]

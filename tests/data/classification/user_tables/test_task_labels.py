@@ -43,6 +43,11 @@ def test_labels_of_flags_returns_none_if_no_flag_names_labels():
     assert labels_of_flags(None, "classification", ["label"]) is None
 
 
+@pytest.mark.parametrize("labels", [None, ["1", "2"]])
+def test_a_regression_has_no_labels(labels):
+    assert labels_of_flags(labels, "regression", ["label"]) == []
+
+
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
 def test_a_label_of_a_flag_may_have_another_spelling(mode):
     labels = ["inns", "\ufeffold\u00a0boats"]

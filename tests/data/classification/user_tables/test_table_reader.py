@@ -169,15 +169,22 @@ def test_labels_are_split_at_the_separator(tmp_path):
 
 def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
     options = {"output_mode": "multilabel"}
-    write_train_set(tmp_path, SEPARATED_LABELS, **options).log_labels()
+    write_train_set(tmp_path, SEPARATED_LABELS, **options).read_labels()
     assert "'x|y'" in caplog.text
     assert "--label_separator" in caplog.text
 
 
-def test_reading_the_labels_logs_nothing_of_them(tmp_path, caplog):
+def test_what_is_strange_about_labels_is_logged_once(tmp_path, caplog):
     options = {"output_mode": "multilabel"}
     sets = write_train_set(tmp_path, SEPARATED_LABELS, **options)
-    assert len(sets.read_labels()) == 4
+    assert sets.read_labels() == sets.read_labels()
+    assert caplog.text.count("'x|y'") == 1
+
+
+def test_nothing_is_logged_of_the_labels_of_a_flag(tmp_path, caplog):
+    options = {"output_mode": "multilabel", "labels": ["x|y", "x", "y", "z"]}
+    sets = write_train_set(tmp_path, SEPARATED_LABELS, **options)
+    assert sets.read_labels() == ["x|y", "x", "y", "z"]
     assert not caplog.messages
 
 
@@ -248,7 +255,7 @@ def test_a_label_that_may_be_misspelled_is_named(tmp_path, caplog):
     labels = [*["billing", "cars"] * 20, "biling"]
     rows = (f"t{number},{label}\n" for number, label in enumerate(labels))
     text = "text,label\n" + "".join(rows)
-    write_train_set(tmp_path, text).log_labels()
+    write_train_set(tmp_path, text).read_labels()
     assert "misspelled: 'biling' (1), like 'billing' (20)" in caplog.text
 
 

@@ -10,8 +10,7 @@ from data.ner import conll_files, span_files, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ConllFileOptions, NerOptions
-from data.sets.data_file_options import DataFileOptions
-from data.sets.file_sets import FileSets, SetFile
+from data.sets.example_reader import ExampleReader, SetFile
 from data.sets.set_names import BaseSet
 from data.sets.text_keys import key_of
 from data.tables.table_layout import format_of
@@ -58,8 +57,8 @@ _FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
 }
 
 
-class NerSets(FileSets[NerExample]):
-    """The sets of a task with named entities, none of which was read yet.
+class NerReader(ExampleReader[NerExample]):
+    """Reads the files of the sets of a task with named entities.
 
     Files named .json and .jsonl contain texts with spans, or sentences with
     tags, as span_files.py describes. Other files are in the layout of
@@ -74,15 +73,9 @@ class NerSets(FileSets[NerExample]):
     Tags may be in any scheme that entity_scoring.py describes, such as the IOB1
     of CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
     the scheme of --labels. The tags of a dev or test set are compared with
-    those of the task. Unless --labels names them, the train set is therefore
-    read before another set.
+    those of the task.
 
     Args:
-        data_dir: value of --data_dir, None with --data_file.
-        data_file_options: flags of --data_file.
-        options: the labels, and the columns of words and tags.
-
-    Attributes:
         options: the labels, and the columns of words and tags.
 
     Raises:
@@ -91,29 +84,18 @@ class NerSets(FileSets[NerExample]):
 
     file_names = _FILES_OF_SET
 
-    def __init__(
-        self,
-        data_dir: StrPath | None,
-        data_file_options: DataFileOptions,
-        options: NerOptions,
-    ) -> None:
-        labels = [*options.labels] if options.labels else None
-        if labels:
-            check_labels(labels, "--labels", min_labels=2)
-        super().__init__(
-            data_dir,
-            data_file_options,
-            labels,
-            are_labels_in_rows=labels is None,
-        )
-        self.options = options
+    def __init__(self, options: NerOptions) -> None:
+        self.labels_of_flags = [*options.labels] if options.labels else None
+        if self.labels_of_flags:
+            check_labels(self.labels_of_flags, "--labels", min_labels=2)
+        self._options = options
 
     @property
     def key_names(self) -> list[str]:
         """Names the values that decide in which set a sentence is."""
-        return ["document" if self.options.document_context else "words"]
+        return ["document" if self._options.document_context else "words"]
 
-    def read_examples(self, file: SetFile) -> list[NerExample]:
+    def read_file(self, file: SetFile) -> list[NerExample]:
         """Reads the sentences of a file, with tags of the task's scheme.
 
         If the tags of the task, `file.labels`, are known, the function compares
@@ -124,8 +106,8 @@ class NerSets(FileSets[NerExample]):
             ValueError: the file contains no sentence, a line is malformed, or
                 tags are unknown.
         """
-        labels = file.labels or []
-        examples = self._read_sentences(file, labels)
+        labels = file.labels
+        examples = self._read_sentences(file)
         self._check_sentences(file.path, examples)
         examples = [
             dataclasses.replace(example, tags=to_scheme(example.tags, labels))
@@ -140,12 +122,15 @@ class NerSets(FileSets[NerExample]):
                     file.path, [example.tags for example in examples]
                 )
         if labels:
-            _check_known_tags(file, examples, labels)
-            _warn_of_unknown_tags(file.path, examples, labels)
+            _check_known_tags(file, examples)
+            _warn_of_unknown_tags(file, examples)
         return _with_guids(file, examples)
 
     def collect_labels(
-        self, train: Sequence[NerExample], dev: Sequence[NerExample]
+        self,
+        source: StrPath | None,
+        train: Sequence[NerExample],
+        dev: Sequence[NerExample],
     ) -> list[str]:
         """Returns the tags of the words, O first."""
         examples = [*train, *dev]
@@ -156,7 +141,7 @@ class NerSets(FileSets[NerExample]):
             tags |= {tag.replace("B-", "I-", 1) for tag in tags}
         if tags == {"O"}:
             raise ValueError(
-                f"{self.source}: the only tag in the train set is O. "
+                f"{source}: the only tag in the train set is O. "
                 "Tag the words of the named entities"
             )
         return ["O", *sorted(tags - {"O"})]
@@ -170,7 +155,7 @@ class NerSets(FileSets[NerExample]):
 
         With --document_context, the words of its document determine the key.
         """
-        if not self.options.document_context:
+        if not self._options.document_context:
             return super().keys_of(examples)
         # {index of a document: its sentences}
         texts: dict[int, list[str]] = {}
@@ -182,19 +167,17 @@ class NerSets(FileSets[NerExample]):
         }
         return [keys[example.document_index] for example in examples]
 
-    def _read_sentences(
-        self, file: SetFile, labels: Sequence[str]
-    ) -> list[NerExample]:
+    def _read_sentences(self, file: SetFile) -> list[NerExample]:
         """Reads a file of spans or of columns, by the ending of its name."""
-        options = self.options
+        options = self._options
         if format_of(file.path) == "jsonl":
             return span_files.read_annotated_texts(
-                file.path, file.set_name, labels, options.encoding
+                file.path, file.set_name, file.labels, options.encoding
             )
         file_options = ConllFileOptions(
             word_column_index=_index_of(options.text_column),
             tag_column_index=_index_of(options.label_column),
-            labels=labels,
+            labels=file.labels,
             set_name=file.set_name,
         )
         sentences = [
@@ -214,7 +197,7 @@ class NerSets(FileSets[NerExample]):
         """
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
-        if self.options.document_context and not examples[-1].document_index:
+        if self._options.document_context and not examples[-1].document_index:
             raise ValueError(
                 f"--document_context needs lines -DOCSTART-. {path} has none"
             )
@@ -247,51 +230,49 @@ def _count_column_tags(examples: Sequence[NerExample]) -> Counter[str]:
     )
 
 
-def _check_known_tags(
-    file: SetFile, examples: Sequence[NerExample], labels: Sequence[str]
-) -> None:
+def _check_known_tags(file: SetFile, examples: Sequence[NerExample]) -> None:
     """Raises a ValueError if tags of a train set are no labels.
 
     The tags of a dev or test set are wrong only if none of them, except O, is a
     label.
     """
-    place_of_tag = _find_unknown_tags(examples, labels)
+    place_of_tag = _find_unknown_tags(file, examples)
     tags = {tag for example in examples for tag in example.tags}
     are_all_unknown = place_of_tag.keys() >= tags - {"O"}
     if place_of_tag and (file.set_name == "train" or are_all_unknown):
-        raise ValueError(_describe_unknown_tag(file.path, place_of_tag, labels))
+        raise ValueError(_describe_unknown_tag(file, place_of_tag))
 
 
 def _warn_of_unknown_tags(
-    path: str, examples: Sequence[NerExample], labels: Sequence[str]
+    file: SetFile, examples: Sequence[NerExample]
 ) -> None:
     """Warns of tags that are no labels, and that `_check_known_tags` allows."""
-    if place_of_tag := _find_unknown_tags(examples, labels):
+    if place_of_tag := _find_unknown_tags(file, examples):
         logging.warning(
             "%s. In the scores, words tagged %s count as errors.",
-            _describe_unknown_tag(path, place_of_tag, labels),
+            _describe_unknown_tag(file, place_of_tag),
             ", ".join(place_of_tag),
         )
 
 
 def _find_unknown_tags(
-    examples: Sequence[NerExample], labels: Sequence[str]
+    file: SetFile, examples: Sequence[NerExample]
 ) -> dict[str, str]:
     """Returns {tag that is no label: place where it first occurs}."""
     place_of_tag: dict[str, str] = {}
     for example in examples:
         for tag in example.tags:
-            if tag not in labels:
+            if tag not in file.labels:
                 place_of_tag.setdefault(tag, example.place_in_file)
     return place_of_tag
 
 
 def _describe_unknown_tag(
-    path: str, place_of_tag: Mapping[str, str], labels: Sequence[str]
+    file: SetFile, place_of_tag: Mapping[str, str]
 ) -> str:
     """Returns a message about the first of the unknown tags."""
     tag, place = next(iter(place_of_tag.items()))
-    return f"{path}, {place}: unknown tag {tag!r}. Known are {labels}"
+    return f"{file.path}, {place}: unknown tag {tag!r}. Known are {file.labels}"
 
 
 def _with_guids(

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from data.ner.ner_options import NerOptions
-from data.ner.ner_sets import NerSets
+from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
+from data.sets.file_sets import FileSets
 from tests.support.paths import SAMPLES
 
 
@@ -22,7 +23,7 @@ def split_sentences(folder, sentences, **flags):
     path = folder / "names.txt"
     path.write_text("\n\n".join(sentences) + "\n", "utf-8")
     data = DataFileOptions(data_file=str(path), dev_fraction=0.2)
-    ner_sets = NerSets(None, data, NerOptions(**flags))
+    ner_sets = FileSets(NerReader(NerOptions(**flags)), None, data)
     return tuple(
         [tuple(example.words) for example in ner_sets.read(name)]
         for name in ("train", "dev")
@@ -94,6 +95,6 @@ def test_the_labels_are_the_tags_of_the_train_set_and_the_dev_set(
         entries.append({"text": " ".join(words), "label": [span]})
     path.write_text("\n".join(map(json.dumps, entries)), "utf-8")
     data = DataFileOptions(data_file=str(path))
-    ner_sets = NerSets(None, data, NerOptions())
+    ner_sets = FileSets(NerReader(NerOptions()), None, data)
     assert "B-RARE" in ner_sets.read_labels()
     assert "the train set has none of RARE" in caplog.text

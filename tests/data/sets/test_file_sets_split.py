@@ -1,22 +1,16 @@
 """Splits of one table into a train set and a dev set: no row ever moves.
 
 test_text_keys.py tests the keys that decide, and the `_split` tests of the
-processors from which texts they make them.
+readers from which texts they make them.
 """
 
-import collections
 import math
 import random
 
 import pytest
 
-from data.sets.data_file_split import (
-    log_label_split,
-    log_sizes,
-    split_examples,
-)
+from data.sets.file_sets import split_examples
 from data.sets.text_keys import key_of
-from tests.support.log_lines import logged_warnings
 from tests.support.tables.labeled_tables import read_topics
 
 FRACTIONS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.8]
@@ -95,26 +89,3 @@ def test_a_set_without_rows_is_an_error(fraction):
     message = rf"={fraction}, none of the 2 rows is in the {name} set"
     with pytest.raises(ValueError, match=message):
         split_examples("a.csv", ["a", "b"], ["a", "b"], fraction)
-
-
-def test_log_sizes_counts_the_examples_of_both_sets(caplog):
-    caplog.set_level("INFO")
-    log_sizes("a.csv", ["a", "b", "c"], ["d"])
-    assert "a.csv: 3 examples to train on, 1 for the dev set" in caplog.text
-
-
-def test_log_label_split_counts_both_sets(caplog):
-    caplog.set_level("INFO")
-    both = collections.Counter(yes=2, no=1)
-    log_label_split("a.csv", both, both)
-    assert "no 1 + 1, yes 2 + 2" in caplog.text
-    assert not logged_warnings(caplog)
-
-
-def test_log_label_split_warns_of_labels_that_a_set_lacks(caplog):
-    train = collections.Counter(yes=2)
-    dev = collections.Counter(no=1)
-    log_label_split("a.csv", train, dev)
-    assert (
-        "a.csv: the dev set has none of yes, and the train set has none of no."
-    ) in caplog.text

@@ -10,8 +10,9 @@ import pytest
 from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
-from data.ner.ner_sets import NerSets
+from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
+from data.sets.file_sets import FileSets
 from tests.support import golden
 from tests.support.paths import ROOT
 
@@ -37,7 +38,7 @@ b NN O O
 def create_sets(folder, *labels, **options):
     """Creates the sets of a folder."""
     options = NerOptions(labels=labels or None, **options)
-    return NerSets(folder, DataFileOptions(), options)
+    return FileSets(NerReader(options), folder, DataFileOptions())
 
 
 def read_set(folder, name, text, *labels, **columns):
