@@ -26,11 +26,11 @@ from training.fine_tuning.fine_tuner import AnyFineTuner, FineTuner
 from training.fine_tuning.model_export import export_model
 from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices
+from training.run import final_steps
+from training.run.teacher import load_teacher
+from training.run.trainer_creation import open_run
+from training.run_files.result_files import log_scores
 from training.run_files.run_folder import RunFolder
-from training.run_files.run_results import log_scores
-from training.shared_steps import run_ending
-from training.shared_steps.run_opening import open_run
-from training.shared_steps.teacher import load_teacher
 from training.task import AnyTask, ContextT, ExampleT, FineTuningTask, OutputsT
 
 
@@ -111,7 +111,7 @@ def end_without_scores(fine_tuner: AnyFineTuner) -> None:
     # --data_file alone does not export again.
     if export_dir and "export_dir" in starting_point.set_by_user:
         export_model(fine_tuner, {}, export_dir)
-    run_ending.store_weights(fine_tuner.trainer)
+    final_steps.store_weights(fine_tuner.trainer)
 
 
 def _evaluate_and_write(fine_tuner: AnyFineTuner) -> Scores:
@@ -148,7 +148,7 @@ def _deliver_files(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
         dev_scores = _predict_test_sets(fine_tuner, dev_scores)
     if export_dir := config.export.export_dir:
         export_model(fine_tuner, dev_scores, export_dir)
-    run_ending.store_weights(trainer)
+    final_steps.store_weights(trainer)
     _write_card(trainer.run_folder, config)
     return dev_scores
 
@@ -165,7 +165,7 @@ def _log_end(
     if fine_tuner.has_trained:
         run_folder.results.warn_of_earlier_files(begin_time)
     _warn_of_missed_labels(config, dev_scores)
-    run_ending.log_end(
+    final_steps.log_end(
         run_folder,
         score_lines=_list_dev_score_lines(task, dev_scores),
         commands=_list_export_commands(task),

@@ -31,10 +31,10 @@ from training.pretraining.records import (
     find_all_records,
     fingerprint_dev_set,
 )
+from training.run import final_steps
+from training.run.teacher import load_teacher
+from training.run.trainer_creation import open_run
 from training.run_files.best_step import BestStepRule
-from training.shared_steps import run_ending
-from training.shared_steps.run_opening import open_run
-from training.shared_steps.teacher import load_teacher
 from training.starting_point import StartingPoint
 
 
@@ -129,17 +129,17 @@ def _end_pretraining(
         return
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
-        options = run_ending.create_export_options(
+        options = final_steps.create_export_options(
             starting_point,
             trainer.run_weights.preset,
             config.pretraining.max_seq_length,
         )
         serving.export(export_dir, trainer.model, {}, options)
-    run_ending.store_weights(trainer)
+    final_steps.store_weights(trainer)
     trainer.run_folder.write_card()
     if evaluation and config.training.do_train:
         warn_of_no_progress(evaluation)
-    run_ending.log_end(
+    final_steps.log_end(
         trainer.run_folder,
         score_lines=_list_accuracy_lines(
             evaluation.scores if evaluation else {}

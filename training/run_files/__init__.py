@@ -3,8 +3,8 @@
 loop/checkpointer.py writes the checkpoints:
 
     run_folder.py: `RunFolder`, which writes all but the checkpoints
-    run_results.py: `RunResults`: the scores, and which files contain results
-    run_description.py: model.json, and the files that it lists
+    result_files.py: `ResultFiles`: the scores, and which files contain results
+    model_description.py: model.json, and the files that it lists
     history.py: `History`: writes the metrics, steps and hours of a run
     history_lines.py: the lines of the history's file
     tensorboard_writer.py: writes the same metrics for TensorBoard

@@ -17,7 +17,7 @@ from modeling.base_task_model import AnyTaskModel
 from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.run_files.run_description import create_training_settings
+from training.run_files.model_description import create_training_settings
 from training.run_files.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).

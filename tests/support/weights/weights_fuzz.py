@@ -262,7 +262,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.shared_steps import teacher
+    from training.run import teacher
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)

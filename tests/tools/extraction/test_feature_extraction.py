@@ -10,8 +10,8 @@ from options.config_values import create_config
 from tests.support.models import write_config
 from tests.support.output_files import read_json_lines
 from tests.support.paths import ROOT, SAMPLES
-from training.extraction import feature_extraction
-from training.extraction.extract_features_config import ExtractFeaturesConfig
+from tools.extraction import feature_extraction
+from tools.extraction.extract_features_config import ExtractFeaturesConfig
 
 
 class IdPredictor:

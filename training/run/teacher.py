@@ -14,7 +14,7 @@ from model_folders.reading.preset import Preset
 from training.checks.task_checks import check_head_labels
 from training.config.device_options import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
-from training.shared_steps.run_plan import CreateModel
+from training.run.run_plan import CreateModel
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:

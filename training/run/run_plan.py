@@ -1,7 +1,7 @@
 """The plan of a command: what to train and record, before the model exists.
 
-The plan.py of fine_tuning/ and of pretraining/ makes it. run_opening.py then
-opens the run, and creates the model of the plan.
+The plan.py of fine_tuning/ or of pretraining/ makes it. By the plan,
+trainer_creation.py then opens the run and creates the model.
 """
 
 import dataclasses

@@ -8,9 +8,9 @@ import tensorflow as tf
 import modeling
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_starting_point
+from training.run.run_plan import RunPlan
+from training.run.trainer_creation import open_run
 from training.run_files.history_lines import HISTORY_FILE, read_history
-from training.shared_steps.run_opening import open_run
-from training.shared_steps.run_plan import RunPlan
 
 
 @pytest.fixture
