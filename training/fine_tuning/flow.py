@@ -6,14 +6,14 @@ its dev set is not the dev set of the run, it only shows the scores.
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from absl import logging
 
 from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.scores import Scores, list_missed_labels
+from model_folders.scores import list_missed_labels
 from training.checks.start_checks import check_start
 from training.checks.task_checks import check_task
 from training.config.fine_tuning_config import FineTuningConfig
@@ -89,11 +89,20 @@ def end_with_scores(fine_tuner: AnyFineTuner, begin_time: float) -> None:
         begin_time: time at which this command began, as time.time().
     """
     config = fine_tuner.task.config
-    dev_scores = _evaluate_and_write(fine_tuner)
+    run_folder = fine_tuner.trainer.run_folder
+    if config.training.do_eval:
+        _evaluate_dev_sets(fine_tuner)
     if not config.is_chief:
         return
-    dev_scores = _deliver_files(fine_tuner, dev_scores)
-    _log_end(fine_tuner, dev_scores, begin_time)
+    if config.training.do_eval:
+        fine_tuner.write_dev_files()
+    if config.fine_tuning.do_predict:
+        _predict_test_sets(fine_tuner)
+    if export_dir := config.export.export_dir:
+        export_model(fine_tuner, run_folder.results.dev_scores, export_dir)
+    final_steps.store_weights(fine_tuner.trainer)
+    _write_card(run_folder, config)
+    _log_end(fine_tuner, begin_time)
 
 
 def end_without_scores(fine_tuner: AnyFineTuner) -> None:
@@ -114,93 +123,40 @@ def end_without_scores(fine_tuner: AnyFineTuner) -> None:
     final_steps.store_weights(fine_tuner.trainer)
 
 
-def _evaluate_and_write(fine_tuner: AnyFineTuner) -> Scores:
-    """Evaluates the dev sets, and writes their scores.
-
-    Returns {} without --do_eval.
-    """
-    config = fine_tuner.task.config
-    run_folder = fine_tuner.trainer.run_folder
+def _evaluate_dev_sets(fine_tuner: AnyFineTuner) -> None:
+    """Evaluates the dev sets, and writes their scores."""
     run_weights = fine_tuner.trainer.run_weights
-    if not config.training.do_eval:
-        return {}
     logging.info("Evaluating %s", run_weights.describe())
-    dev_scores = fine_tuner.evaluate_dev_sets()
-    run_folder.write_evaluation(run_weights.global_step, dev_scores)
-    return dev_scores
-
-
-def _deliver_files(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
-    """Writes the predictions, the export, the weights and the card.
-
-    Args:
-        fine_tuner: has the weights that were evaluated.
-        dev_scores: scores of the dev sets, {} without an evaluation.
-
-    Returns:
-        `dev_scores`, and the scores of predicted sets that are also dev sets.
-    """
-    config = fine_tuner.task.config
-    trainer = fine_tuner.trainer
-    if config.training.do_eval:
-        fine_tuner.write_dev_files()
-    if config.fine_tuning.do_predict:
-        dev_scores = _predict_test_sets(fine_tuner, dev_scores)
-    if export_dir := config.export.export_dir:
-        export_model(fine_tuner, dev_scores, export_dir)
-    final_steps.store_weights(trainer)
-    _write_card(trainer.run_folder, config)
-    return dev_scores
-
-
-def _log_end(
-    fine_tuner: AnyFineTuner,
-    dev_scores: Scores,
-    begin_time: float,
-) -> None:
-    """Logs the scores, what the user should know, and the next commands."""
-    task = fine_tuner.task
-    config = task.config
-    run_folder = fine_tuner.trainer.run_folder
-    if fine_tuner.has_trained:
-        run_folder.results.warn_of_earlier_files(begin_time)
-    _warn_of_missed_labels(config, dev_scores)
-    final_steps.log_end(
-        run_folder,
-        score_lines=_list_dev_score_lines(task, dev_scores),
-        commands=_list_export_commands(task),
-        seconds=time.time() - begin_time,
+    fine_tuner.trainer.run_folder.write_evaluation(
+        run_weights.global_step, fine_tuner.evaluate_dev_sets()
     )
 
 
-def _predict_test_sets(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
+def _predict_test_sets(fine_tuner: AnyFineTuner) -> None:
     """Writes the predictions of the test sets, and their scores if known.
 
-    Args:
-        fine_tuner: has the weights to predict with.
-        dev_scores: scores of the dev sets, {} without an evaluation.
-
-    Returns:
-        `dev_scores`, and the scores of predicted sets that are also dev sets,
-        such as --predict_file of SQuAD.
+    A predicted set may be a dev set too, such as --predict_file of SQuAD. Its
+    scores join those of the evaluation.
     """
     task = fine_tuner.task
     run_folder = fine_tuner.trainer.run_folder
     run_weights = fine_tuner.trainer.run_weights
+    step = run_weights.global_step
     logging.info("Predicting with %s", run_weights.describe())
     for test_set in fine_tuner.test_sets:
         scores = fine_tuner.write_and_score_predictions(test_set)
         if not scores:
             # The right answers are unknown.
             continue
-        scores["global_step"] = run_weights.global_step
+        scores = {**scores, "global_step": step}
         if test_set.name in task.dev_sets:
-            dev_scores = dev_scores | scores
-            run_folder.write_evaluation(run_weights.global_step, dev_scores)
+            run_folder.write_evaluation(
+                step, {**run_folder.results.dev_scores, **scores}
+            )
         else:
-            suffix = suffix_of(test_set.name)
-            run_folder.results.write_test_scores(scores, suffix)
-    return dev_scores
+            run_folder.results.write_test_scores(
+                scores, suffix_of(test_set.name)
+            )
 
 
 def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
@@ -216,8 +172,24 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
     run_folder.write_card(export=export, table=table)
 
 
+def _log_end(fine_tuner: AnyFineTuner, begin_time: float) -> None:
+    """Logs the scores, what the user should know, and the next commands."""
+    task = fine_tuner.task
+    run_folder = fine_tuner.trainer.run_folder
+    dev_scores = run_folder.results.dev_scores
+    if fine_tuner.has_trained:
+        run_folder.results.warn_of_earlier_files(begin_time)
+    _warn_of_missed_labels(task.config, dev_scores)
+    final_steps.log_end(
+        run_folder,
+        score_lines=_list_dev_score_lines(task, dev_scores),
+        commands=_list_export_commands(task),
+        seconds=time.time() - begin_time,
+    )
+
+
 def _warn_of_missed_labels(
-    config: FineTuningConfig, dev_scores: Scores
+    config: FineTuningConfig, dev_scores: Mapping[str, float]
 ) -> None:
     """Warns of labels that a trained model finds in no example."""
     missing = list_missed_labels(dev_scores)
@@ -232,7 +204,9 @@ def _warn_of_missed_labels(
         )
 
 
-def _list_dev_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
+def _list_dev_score_lines(
+    task: AnyTask, dev_scores: Mapping[str, float]
+) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
     if metric not in dev_scores:

@@ -89,9 +89,6 @@ class RunWeights:
     ) -> None:
         """Sets the weights that training or evaluation starts from.
 
-        The history and the best step of the run then go on from the step of the
-        checkpoint that was restored.
-
         The weights are the first of these that exist:
 
         1. Without training, if the config says `starts_from_best`: the best
@@ -129,7 +126,6 @@ class RunWeights:
                 )
             self._load_initial(label_alternatives)
         self.global_step = step or 0
-        self._run_folder.continue_from(self.global_step)
 
     def _load_initial(
         self, label_alternatives: Sequence[Sequence[str]]

@@ -19,7 +19,8 @@ from model_folders.reading import settings_check
 from training.checks.start_checks import check_start
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices
-from training.loop.evaluated_training import train_and_evaluate
+from training.loop.best_step_callback import BestStepCallback
+from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
 from training.pretraining.evaluation import (
     PretrainingEvaluation,
@@ -90,16 +91,17 @@ def _train(
     evaluator: PretrainingEvaluator,
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so."""
-    rule = None
+    num_train_steps = config.pretraining.num_train_steps
+    callbacks: list[Callback] = []
     if config.keeps_best:
-        rule = BestStepRule(config.pretraining.eval_steps, metric="loss")
-    train_and_evaluate(
-        trainer,
-        records,
-        config.pretraining.num_train_steps,
-        evaluate=lambda: evaluator.evaluate().scores,
-        rule=rule,
-    )
+        best_step_callback = BestStepCallback(
+            trainer,
+            evaluate=lambda: evaluator.evaluate().scores,
+            rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
+            num_train_steps=num_train_steps,
+        )
+        callbacks.append(best_step_callback)
+    trainer.fit(records, num_train_steps, callbacks)
 
 
 def _end_pretraining(

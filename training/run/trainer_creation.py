@@ -60,6 +60,10 @@ def open_run(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.restore_or_load(plan.label_alternatives)
+    if not trainer.run_weights.is_best_step:
+        # The history may have lines of later steps, whose checkpoints cannot
+        # be read.
+        run_folder.continue_from(trainer.run_weights.global_step)
     return trainer
 
 
