@@ -60,12 +60,13 @@ def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
     )
     encoded_sets = write_encoded_sets(task, config.state_folder)
     set_fingerprints = fingerprint_sets(config, encoded_sets)
-    dev_set_case = compare_dev_set(
+    dev_set_comparison = compare_dev_set(
         config,
         starting_point.preset,
         starting_point.dev_set_rule,
         set_fingerprints,
     )
+    dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
     trainer = open_run(starting_point, plan, strategy=strategy, teacher=teacher)
     fine_tuner = FineTuner(task, encoded_sets, trainer)
@@ -73,7 +74,7 @@ def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
     with record_checks.named_record_errors(records):
         if plan.num_steps:
             fine_tuner.train(plan.num_steps.training)
-        if dev_set_case.may_write_scores:
+        if dev_set_comparison.case.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)

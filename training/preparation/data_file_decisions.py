@@ -12,7 +12,7 @@ from absl import logging
 from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
-from training.dev_set.rules import choose_dev_set_rule
+from training.dev_set.rules import choose_dev_set_rule, warn_of_trained_rows
 from training.starting_point import StartingPoint
 
 # Number of steps that a run on few rows should have, by reading them again.
@@ -40,9 +40,9 @@ def with_dev_set_rule(
     if not starting_point.config.data_file:
         return starting_point
     key = tuple(file_sets.key_names)
-    dev_set_rule = choose_dev_set_rule(
-        starting_point.preset, starting_point.config, key
-    )
+    preset = starting_point.preset
+    warn_of_trained_rows(preset, starting_point.config, key)
+    dev_set_rule = choose_dev_set_rule(preset, starting_point.config, key)
     return dataclasses.replace(starting_point, dev_set_rule=dev_set_rule)
 
 

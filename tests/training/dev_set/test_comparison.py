@@ -78,7 +78,7 @@ class Command(NamedTuple):
 
 
 def compare(weights, command):
-    """Compares the dev set of a command with the sets of its weights."""
+    """Compares and reports the dev set of a command. Returns the case."""
     flags = toy_task.create_flags(
         "run", do_train=command.do_train, do_eval=True
     )
@@ -88,7 +88,11 @@ def compare(weights, command):
         set_fingerprints[DEV_SET] = SetFingerprint(
             DEV_SET, "now.csv", command.num_rows, command.checksum
         )
-    return compare_dev_set(config, weights, command.rule, set_fingerprints)
+    comparison = compare_dev_set(
+        config, weights, command.rule, set_fingerprints
+    )
+    comparison.log_or_raise()
+    return comparison.case
 
 
 RANDOM_WEIGHTS = None
