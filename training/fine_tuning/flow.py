@@ -56,7 +56,7 @@ def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
         starting_point,
         task.create_model,
         label_alternatives=task.label_alternatives,
-        output_mode=task.settings.get("output_mode"),
+        output_mode=task.output_mode,
     )
     encoded_sets = write_encoded_sets(task, config.state_folder)
     set_fingerprints = fingerprint_sets(config, encoded_sets)
