@@ -51,6 +51,9 @@ def plan_fine_tuning(
             collected_settings["train_records"],
             has_table=starting_point.dev_set_rule is not None,
         )
+        resume_checks.check_resumed_settings(
+            task.config, starting_point.preset, collected_settings
+        )
         training_settings = model_description.create_training_settings(
             task.config, starting_point.preset, collected_settings
         )

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.checkpoint import check_loaded
 from training.config.training_config import TrainingConfig
@@ -35,8 +34,8 @@ class RunWeights:
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
         preset: Preset of the current weights, None if they are random. It is
-            the Preset of the StartingPoint until `write_description` replaces
-            it.
+            the Preset of the StartingPoint until `Trainer.fit` describes the
+            weights that it changes.
     """
 
     def __init__(
@@ -162,23 +161,6 @@ class RunWeights:
             f"the run in --output_dir={folder} has ended, and kept no state of "
             "the optimizer to train on with (see --keep_optimizer). Set "
             f"another --output_dir and --init_checkpoint={folder}"
-        )
-
-    def write_description(self, training_settings: TrainingSettings) -> None:
-        """Describes the weights in the run's folder before a training.
-
-        `preset` then states what these files contain. Only the chief calls this
-        method.
-
-        Args:
-            training_settings: result of `create_training_settings`.
-
-        Raises:
-            ValueError: files in the folder describe another model.
-            OSError: a file cannot be written.
-        """
-        self.preset = self._run_folder.write_description(
-            self._model, training_settings
         )
 
     def restore_best(self) -> bool:

@@ -48,6 +48,9 @@ def plan_pretraining(
         resume_checks.check_resumed_records(
             config, starting_point.preset, collected_settings
         )
+        resume_checks.check_resumed_settings(
+            config, starting_point.preset, collected_settings
+        )
         training_settings = model_description.create_training_settings(
             config, starting_point.preset, collected_settings
         )
