@@ -50,7 +50,7 @@ def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
     starting_point = task.starting_point
     config = task.config
     strategy = devices.connect_devices(config.devices)
-    check_start(config, starting_point.preset, starting_point.bert_config)
+    check_start(starting_point)
     check_task(task)
     teacher = load_teacher(
         starting_point,

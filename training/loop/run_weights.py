@@ -109,22 +109,28 @@ class RunWeights:
                 are damaged.
             OSError: the weights cannot be read.
         """
-        may_use_best = not self._config.training.do_train
-        prefers_best = may_use_best and self._config.starts_from_best
-        if prefers_best and self.restore_best():
-            return
-        step = self._checkpointer.restore()
-        if step is None:
-            if may_use_best and self.restore_best():
-                return
-            if self._run_folder.find_best_checkpoint():
-                logging.warning(
-                    "%s contains a best step, but no checkpoint to resume "
-                    "from. The training starts again.",
-                    self._config.training.output_dir,
-                )
+        if not self._restore():
             self._load_initial(label_alternatives)
-        self.global_step = step or 0
+
+    def _restore(self) -> bool:
+        """Restores weights of the run. Returns whether its folder has any."""
+        config = self._config
+        trains = config.training.do_train
+        if not trains and config.starts_from_best and self.restore_best():
+            return True
+        step = self._checkpointer.restore()
+        if step is not None:
+            self.global_step = step
+            return True
+        if not trains:
+            return self.restore_best()
+        if self._run_folder.find_best_checkpoint():
+            logging.warning(
+                "%s contains a best step, but no checkpoint to resume from. "
+                "The training starts again.",
+                config.training.output_dir,
+            )
+        return False
 
     def _load_initial(
         self, label_alternatives: Sequence[Sequence[str]]

@@ -51,7 +51,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
     begin_time = time.time()
     config = starting_point.config
     strategy = devices.connect_devices(config.devices)
-    check_start(config, starting_point.preset, starting_point.bert_config)
+    check_start(starting_point)
     _check_network(starting_point)
     teacher = load_teacher(starting_point, modeling.BertPretrainer)
     records = find_all_records(starting_point)

@@ -244,9 +244,7 @@ def _start(folder: Path, **switches: object) -> None:
     }
     config = config_values.create_config(ClassifierConfig, **given)
     starting_point = load_starting_point(ParsedCommand(config, given))
-    start_checks.check_start(
-        starting_point.config, starting_point.preset, starting_point.bert_config
-    )
+    start_checks.check_start(starting_point)
     fingerprints.fingerprint_starting_point(starting_point)
 
 
