@@ -16,8 +16,8 @@ What a command knows before it trains:
 What trains:
 
     optimizers/: AdamW, LAMB, learning rates
-    run_files/: what a run writes to its folder, beside its checkpoints
-    loop/: steps, callbacks, evaluations, checkpoints
+    run_files/: the files of a run, such as its weights and its history
+    loop/: steps, callbacks, evaluations
 
 The two flows, from their first to their last step:
 
@@ -32,6 +32,6 @@ a task. To plan is to decide what to train and record, after the sets were read:
 each flow has a plan.py, which makes the `RunPlan`.
 
 A run is what one or several commands train in one --output_dir. What it plans
-and how it begins and ends is in run/, how its steps change its weights in
-loop/, and which files it writes in run_files/.
+and how it begins and ends is in run/, what its steps do in loop/, and all that
+is in its folder in run_files/.
 """

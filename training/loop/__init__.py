@@ -1,4 +1,4 @@
-"""Runs the training loop: steps, callbacks, evaluations, checkpoints.
+"""Runs the training loop: steps, callbacks and evaluations.
 
 Read them in this order:
 
@@ -8,7 +8,6 @@ Read them in this order:
     worker_agreement.py: lets all workers stop after the same step
     skipped_steps.py: counts steps that changed no weight, and ends the training
         after too many
-    run_weights.py: `RunWeights`: which weights a run starts from, and saves
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
     dropout_seeds.py: a seed for each replica and each part of a batch
@@ -16,7 +15,6 @@ Read them in this order:
     summary_callback.py: adds losses, speed and memory to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step
     evaluations.py: evaluates the weights of each step only once
-    checkpointer.py: saves, restores and removes checkpoints, and links the best
     batch_predictor.py: a model's outputs, batch by batch
     devices.py: strategies of devices, and how they share batches
 """

@@ -12,11 +12,11 @@ from terminal import progress
 from training.config.training_config import TrainingConfig
 from training.loop import devices
 from training.loop.callbacks import Callback, Decision, Logs
-from training.loop.run_weights import RunWeights
 from training.loop.skipped_steps import SkippedStepCounter
 from training.loop.train_step import TrainStep
 from training.loop.worker_agreement import AGREEMENT_STEPS, agree_on_stop
 from training.run_files.run_folder import RunFolder
+from training.run_files.run_weights import RunWeights
 
 
 class EndReasons(NamedTuple):

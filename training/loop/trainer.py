@@ -15,12 +15,12 @@ from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback
-from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop
 from training.loop.stop_signals import exit_after_signal, stop_signals
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
+from training.run_files.run_weights import RunWeights
 from training.starting_point import StartingPoint
 
 
@@ -62,7 +62,11 @@ class Trainer:
         self.train_step = train_step
         self._training_settings = training_settings
         self.run_weights = RunWeights(
-            model, starting_point, run_folder, train_step
+            model,
+            starting_point,
+            run_folder,
+            train_step.optimizer if train_step else None,
+            train_step.trainable_variables if train_step else (),
         )
 
     def fit(

@@ -1,15 +1,16 @@
 """Loads, saves and restores the weights of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+import keras
 from absl import logging
 
 import modeling
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.checkpoint import check_loaded
 from training.config.training_config import TrainingConfig
-from training.loop.checkpointer import Checkpointer, link_checkpoint
-from training.loop.train_step import TrainStep
+from training.optimizers.adamw import TrainingOptimizer
+from training.run_files.checkpointer import Checkpointer, link_checkpoint
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 
@@ -26,8 +27,9 @@ class RunWeights:
         starting_point: what the run starts from. Its flags say how many
             checkpoints stay.
         run_folder: folder of the run.
-        train_step: the training step of the model, whose optimizer is saved
-            too. None if the model only predicts.
+        optimizer: optimizer to save with the weights, None if the model only
+            predicts.
+        trainable_variables: the variables that the optimizer updates.
 
     Attributes:
         global_step: number of steps that trained the current weights,
@@ -43,7 +45,8 @@ class RunWeights:
         model: AnyTaskModel,
         starting_point: StartingPoint[TrainingConfig],
         run_folder: RunFolder,
-        train_step: TrainStep | None = None,
+        optimizer: "TrainingOptimizer | None" = None,
+        trainable_variables: Iterable[keras.Variable] = (),
     ) -> None:
         self.global_step = 0
         self.is_best_step = False
@@ -53,18 +56,16 @@ class RunWeights:
         self._config = config
         self._run_folder = run_folder
         weights = dict(modeling.named_variables(model))
-        variables = {**weights}
-        if train_step is not None:
-            # Distillation may also train a projection outside of the model.
-            variables |= {
-                variable.path: variable
-                for variable in train_step.trainable_variables
-                if variable.path.startswith("distillation/")
-            }
+        # Distillation may also train a projection outside of the model.
+        variables = weights | {
+            variable.path: variable
+            for variable in trainable_variables
+            if variable.path.startswith("distillation/")
+        }
         self._checkpointer = Checkpointer(
             run_folder.path,
             variables,
-            train_step.optimizer if train_step else None,
+            optimizer,
             keep_checkpoint_max=config.training.keep_checkpoint_max,
             is_chief=config.is_chief,
         )
