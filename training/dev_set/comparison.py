@@ -60,11 +60,6 @@ class DevSetCase(enum.Enum):
     OTHER_ROWS = enum.auto()
     OTHER_FILE = enum.auto()
 
-    @property
-    def may_write_scores(self) -> bool:
-        """Whether the scores may be written as scores of the run."""
-        return self is not DevSetCase.OTHER_ROWS
-
 
 class DevSetComparison(NamedTuple):
     """How the dev set of a command relates to the sets of its weights.
@@ -76,6 +71,11 @@ class DevSetComparison(NamedTuple):
 
     case: DevSetCase
     message: str = ""
+
+    @property
+    def may_write_scores(self) -> bool:
+        """Whether the scores may be written as scores of the run."""
+        return self.case is not DevSetCase.OTHER_ROWS
 
     def log_or_raise(self) -> None:
         """Logs the message, or raises it as an error.

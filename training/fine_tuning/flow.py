@@ -74,7 +74,7 @@ def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
     with record_checks.named_record_errors(records):
         if plan.num_steps:
             fine_tuner.train(plan.num_steps.training)
-        if dev_set_comparison.case.may_write_scores:
+        if dev_set_comparison.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)
