@@ -11,8 +11,8 @@ from absl import logging
 from command_line import cli
 from model_folders.reading import folder_reading, hub, settings_check
 from options.parsed_command import ParsedCommand
-from training.extraction.extract_features_config import ExtractFeaturesConfig
-from training.extraction.feature_extraction import (
+from tools.extraction.extract_features_config import ExtractFeaturesConfig
+from tools.extraction.feature_extraction import (
     load_predictor,
     parse_layers,
     read_model_files,

@@ -16,19 +16,14 @@ What a command knows before it trains:
 What trains:
 
     optimizers/: AdamW, LAMB, learning rates
-    run_files/: what a run writes to its folder, beside its checkpoints
-    loop/: steps, callbacks, evaluations, checkpoints
+    run_files/: the files of a run, such as its weights and its history
+    loop/: steps, callbacks, evaluations
 
 The two flows, from their first to their last step:
 
-    shared_steps/: the steps that both flows share
+    run/: plans, creates and ends the run of either flow
     fine_tuning/: `fine_tune` trains a `Task`
     pretraining/: `pretrain` trains on records
-
-What trains nothing:
-
-    extraction/: extracts the vectors of texts, with the flags and the devices
-        of a training
 
 Two words name the work before the model exists. To prepare is to find out what
 a command starts from, before TensorFlow is loaded: preparation/ decides the
@@ -36,7 +31,7 @@ flags and creates the `StartingPoint`, and the setups in tasks/ open the sets of
 a task. To plan is to decide what to train and record, after the sets were read:
 each flow has a plan.py, which makes the `RunPlan`.
 
-What concerns a run as a whole has "run" in its name. Its plan, its opening and
-its end are in shared_steps/, its weights in loop/ (run_weights.py), and its
-folder, results and description in run_files/.
+A run is what one or several commands train in one --output_dir. What it plans
+and how it begins and ends is in run/, what its steps do in loop/, and all that
+is in its folder in run_files/.
 """

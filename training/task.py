@@ -22,6 +22,7 @@ from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
 from data.sets.set_names import SetName
 from model_folders.model_json_types import HeadSettings
+from model_folders.output_modes import OutputMode
 from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig
@@ -179,6 +180,11 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
         The files of the weights may use the names of any of these lists.
         """
         return [*filter(None, [self.labels, self.label_words])]
+
+    @property
+    def output_mode(self) -> OutputMode | None:
+        """What the model's outputs are, None if the task has only one mode."""
+        return self.settings.get("output_mode")
 
     @property
     def head_settings(self) -> HeadSettings:

@@ -144,7 +144,7 @@ WITHOUT_TENSORFLOW = (
     "training.config",
     "training.dev_set",
     "training.preparation",
-    "training.run_files.run_description",
+    "training.run_files.model_description",
     "training.run_files.run_folder",
     "training.tasks",
 )

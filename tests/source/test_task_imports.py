@@ -28,8 +28,6 @@ def files_outside_of_tasks():
     """Returns the files of training that serve any task, or pretraining."""
     of_tasks = {
         *sources("training/tasks"),
-        # It reads texts as a classification does.
-        *sources("training/extraction"),
         *task_configs(),
     }
     return [path for path in sources("training") if path not in of_tasks]
@@ -48,8 +46,7 @@ def test_training_imports_no_fine_tuning_task():
         f"{path}: {name}"
         for path in files_outside_of_tasks()
         for name in imported(path)
-        if name.startswith(("training.tasks", "training.extraction"))
-        or name in configs
+        if name.startswith("training.tasks") or name in configs
     ]
     check_none(wrong, "Let the script pass the task instead:")
 

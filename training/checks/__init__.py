@@ -14,6 +14,6 @@ knows the settings and the data.
 
 Other checks stand beside what they need: `Config.check` compares flags with
 flags, pretraining/ checks the network and the records that it reads, and
-shared_steps/teacher.py the teacher. dev_set/ compares the dev set with the sets
-that the weights were trained on.
+run/teacher.py the teacher. dev_set/ compares the dev set with the sets that the
+weights were trained on.
 """

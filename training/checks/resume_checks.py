@@ -1,7 +1,7 @@
 """Checks that a command goes on with what the run that it resumes began with.
 
 A run keeps its flags and settings, its train set, and its records. model.json
-records all of them (run_files/run_description.py). This module imports no
+records all of them (run_files/model_description.py). This module imports no
 TensorFlow.
 """
 

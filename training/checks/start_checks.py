@@ -6,30 +6,28 @@ have decided the length. This module imports no TensorFlow.
 
 import modeling
 from model_folders import atomic_folders
-from model_folders.bert_config import BertConfig
 from model_folders.reading import settings_check
-from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
+from training.starting_point import StartingPoint
 
 
-def check_start(
-    config: TrainingConfig, preset: Preset | None, bert_config: BertConfig
-) -> None:
+def check_start(starting_point: StartingPoint[TrainingConfig]) -> None:
     """Checks the weights, the lengths and the folders of the flags.
 
     Args:
-        config: the flags, with all that files have decided.
-        preset: Preset of the weights, None if they are random.
-        bert_config: configuration of the network.
+        starting_point: what the command starts from, with all flags that files
+            have decided.
 
     Raises:
         ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
+    config = starting_point.config
+    preset = starting_point.preset
     if preset and not preset.is_own_run:
         modeling.check_checkpoint(
             preset,
-            config=bert_config,
+            config=starting_point.bert_config,
             initial_blocks=config.distillation.initial_blocks,
         )
     outputs = {
@@ -40,7 +38,7 @@ def check_start(
         if path:
             atomic_folders.check_replaceable(path, flag)
     settings_check.check_lengths(
-        bert_config,
+        starting_point.bert_config,
         config.model.required_config_file,
         max_seq_length=config.max_seq_length,
         export_seq_length=config.export.export_seq_length,

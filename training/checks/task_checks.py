@@ -98,8 +98,8 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
     config = task.config
     trains = config.training.do_train
     settings: dict[str, object] = {**config.network_arguments}
-    if not trains and "output_mode" in task.settings:
-        settings["output_mode"] = task.settings["output_mode"]
+    if not trains and task.output_mode:
+        settings["output_mode"] = task.output_mode
     settings_check.check_trained_settings(
         preset,
         task.starting_point.bert_config,

@@ -15,6 +15,7 @@ Only scripts that have --data_file compare their dev set.
 """
 
 import enum
+from typing import NamedTuple
 
 from absl import logging
 
@@ -44,7 +45,7 @@ class DevSetCase(enum.Enum):
         SEEN_BY_OTHER_WEIGHTS: other weights were trained on the file of the dev
             set. The command logs a warning.
         DOUBTED_BY_RULE: the same, but the rule of the dev set is doubtful, and
-            `choose_dev_set_rule` has logged this doubt before the rows were
+            `warn_of_trained_rows` has logged this doubt before the rows were
             read. The command logs nothing more.
         SEEN_BY_RUN: the run was trained on the file of the dev set, and the
             command only evaluates it. The command fails.
@@ -62,10 +63,35 @@ class DevSetCase(enum.Enum):
     OTHER_ROWS = enum.auto()
     OTHER_FILE = enum.auto()
 
+
+class DevSetComparison(NamedTuple):
+    """How the dev set of a command relates to the sets of its weights.
+
+    Attributes:
+        case: the case that was found.
+        message: what the user must know to judge the scores, "" if nothing.
+    """
+
+    case: DevSetCase
+    message: str = ""
+
     @property
     def may_write_scores(self) -> bool:
         """Whether the scores may be written as scores of the run."""
-        return self is not DevSetCase.OTHER_ROWS
+        return self.case is not DevSetCase.OTHER_ROWS
+
+    def log_or_raise(self) -> None:
+        """Logs the message, or raises it as an error.
+
+        Raises:
+            ValueError: the case is `DevSetCase.SEEN_BY_RUN`.
+        """
+        if self.case is DevSetCase.SEEN_BY_RUN:
+            raise ValueError(self.message)
+        if self.case is DevSetCase.OTHER_ROWS:
+            logging.info("%s", self.message)
+        elif self.message:
+            logging.warning("%s", self.message)
 
 
 def compare_dev_set(
@@ -73,40 +99,29 @@ def compare_dev_set(
     preset: Preset | None,
     dev_set_rule: DevSetRule | None,
     set_fingerprints: SetFingerprints,
-) -> DevSetCase:
+) -> DevSetComparison:
     """Compares the dev set of a command with the sets of its weights.
 
-    Logs what the user must know to judge the scores.
+    For example, the case is `DevSetCase.SEEN_BY_RUN` if the run was trained on
+    train.csv, and the dev.csv of --data_dir is a copy of train.csv.
 
     Args:
         config: says whether the script has --data_file, and whether to train.
         preset: Preset of the weights, None if they are random.
         dev_set_rule: rule of the command, None without --data_file.
         set_fingerprints: the sets of the command, for model.json.
-
-    Raises:
-        ValueError: the case is `DevSetCase.SEEN_BY_RUN`. For example, the run
-            was trained on train.csv, and the dev.csv of --data_dir is a copy of
-            train.csv.
     """
     dev_fingerprint = set_fingerprints.get(DEV_SET)
     can_split_file = isinstance(config, DataFileConfig)
     if not can_split_file or preset is None or dev_fingerprint is None:
-        return DevSetCase.EXPECTED
+        return DevSetComparison(DevSetCase.EXPECTED)
     case = _decide_case(
         preset,
         dev_fingerprint,
         dev_set_rule,
         is_training=config.training.do_train,
     )
-    message = _describe_case(case, preset, dev_fingerprint)
-    if case is DevSetCase.SEEN_BY_RUN:
-        raise ValueError(message)
-    if case is DevSetCase.OTHER_ROWS:
-        logging.info("%s", message)
-    elif message:
-        logging.warning("%s", message)
-    return case
+    return DevSetComparison(case, _describe_case(case, preset, dev_fingerprint))
 
 
 def _decide_case(
@@ -183,7 +198,7 @@ def _is_train_file(
     """Returns whether weights were trained on the file of a dev set."""
     if dev_set_rule and has_data_file(preset):
         # The run and the command both cut the file into a train set and a dev
-        # set. `choose_dev_set_rule` has compared how they did it.
+        # set. `warn_of_trained_rows` has compared how they did it.
         return False
     train_fingerprint = set_fingerprints_of(preset).get(TRAIN_SET)
     return (

@@ -87,22 +87,33 @@ def choose_dev_set_rule(
 ) -> DevSetRule:
     """Chooses which rows of --data_file are the dev set.
 
-    Logs a warning if the weights may have been trained on some of them.
-
     Args:
         preset: Preset of the weights, None if they are random.
         config: the flags, with the fraction of the rows in the dev set.
         key: names of the columns by which rows are assigned to a set.
     """
     clean_fraction = fraction = config.data_file_options.dev_fraction
-    if preset and (overlap := _describe_overlap(preset, config, key)):
+    if preset and (overlap := _find_overlap(preset, config, key)):
         clean_fraction = overlap.clean_fraction
+    return DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
+
+
+def warn_of_trained_rows(
+    preset: Preset | None, config: DataFileConfig, key: tuple[str, ...]
+) -> None:
+    """Logs a warning if weights may have been trained on rows of the dev set.
+
+    Args:
+        preset: Preset of the weights, None if they are random.
+        config: the flags, with the fraction of the rows in the dev set.
+        key: names of the columns by which rows are assigned to a set.
+    """
+    if preset and (overlap := _find_overlap(preset, config, key)):
         logging.warning(
             "Rows of this dev set may have been trained on: %s. Do not trust "
             "its scores.",
             overlap.reason,
         )
-    return DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
 
 
 def choose_dev_set_rule_to_record(
@@ -134,10 +145,10 @@ class _Overlap(NamedTuple):
     reason: str
 
 
-def _describe_overlap(
+def _find_overlap(
     preset: Preset, config: DataFileConfig, key: tuple[str, ...]
 ) -> _Overlap | None:
-    """Describes why weights may have been trained on rows of the dev set.
+    """Finds out why weights may have been trained on rows of the dev set.
 
     Every row has a fixed place from 0 to 1, and the dev set is the rows below
     --dev_fraction. So a run with --dev_fraction=0.1 was trained on all rows

@@ -4,10 +4,10 @@
     encoded_sets.py: reads the sets, writes their records, and identifies them
     plan.py: `plan_fine_tuning`: the steps, and what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
-    eval_loss.py: `BatchesWithLoss`: the loss of a dev set
+    dev_set_scores.py: scores a dev set by the outputs of a model
     model_export.py: exports the model, and compares its scores
     export_evaluation.py: scores each format of the export
 
 training/task.py says what a task is. The steps that pretraining has too are in
-training/shared_steps/, and what refuses a command is in training/checks/.
+training/run/, and what refuses a command is in training/checks/.
 """

@@ -32,7 +32,7 @@ from training.task import (
 
 def write_encoded_sets(
     task: FineTuningTask[ExampleT, ContextT, OutputsT], folder: StrPath
-) -> dict[str, EncodedSet[ExampleT, ContextT]]:
+) -> dict[SetName, EncodedSet[ExampleT, ContextT]]:
     """Reads the sets that a command needs, then writes their records.
 
     Args:
@@ -68,7 +68,7 @@ def write_encoded_sets(
     return encoded_sets
 
 
-def _list_set_names(task: AnyTask) -> list[str]:
+def _list_set_names(task: AnyTask) -> list[SetName]:
     """Returns the names of the sets that a command needs."""
     config = task.config
     set_names: list[SetName] = []
@@ -155,8 +155,9 @@ def fingerprint_sets(
             name = os.path.basename(file)
             _, checksum = fingerprints.size_and_checksum(file)
         else:
-            data = config.fine_tuning.data_dir or recorded_name
-            name = f"{os.path.basename(os.path.normpath(data))}/{recorded_name}"
+            folder = config.fine_tuning.data_dir or recorded_name
+            folder_name = os.path.basename(os.path.normpath(folder))
+            name = f"{folder_name}/{recorded_name}"
             checksum = encoded_set.checksum
         set_fingerprints[recorded_name] = SetFingerprint(
             recorded_name, name, encoded_set.num_examples, checksum

@@ -9,7 +9,6 @@ import numpy as np
 from absl import logging
 
 from data.arrays import Batch
-from data.sets.set_names import suffix_of
 from model_folders import kinds
 from model_folders.scores import Scores
 from serving import engines
@@ -18,6 +17,7 @@ from serving.engines import (
     exported_outputs,
     resize_last_axis,
 )
+from training.fine_tuning.dev_set_scores import score_dev_set
 from training.task import (
     AnyTask,
     ContextT,
@@ -32,7 +32,7 @@ def evaluate_export(
     task: FineTuningTask[ExampleT, ContextT, OutputsT],
     model_class: kinds.ModelClass,
     folder: Path,
-    encoded_sets: Sequence[EncodedSet[ExampleT, ContextT]],
+    dev_sets: Sequence[EncodedSet[ExampleT, ContextT]],
 ) -> dict[str, Scores]:
     """Evaluates each format of an export that this machine can run.
 
@@ -40,7 +40,7 @@ def evaluate_export(
         task: task that computes the scores.
         model_class: class of the exported model.
         folder: folder of the export.
-        encoded_sets: dev sets to evaluate.
+        dev_sets: the sets to evaluate.
 
     Returns:
         {format: its scores}, without the formats that cannot be run. The names
@@ -53,22 +53,15 @@ def evaluate_export(
     scores_of_format: dict[str, Scores] = {}
     length = task.config.fine_tuning.max_seq_length
     for format_name, file in engines.FILE_OF_FORMAT.items():
-        if not (encoded_sets and (folder / file).is_file()):
+        if not (dev_sets and (folder / file).is_file()):
             continue
         engine = _open_engine(folder, format_name, length)
         if engine is None:
             continue
         scores: Scores = {}
-        for encoded_set in encoded_sets:
-            batches = task.pool(
-                encoded_set,
-                _predict_batches(task, model_class, engine, encoded_set),
-            )
-            suffix = suffix_of(encoded_set.name)
-            set_scores = task.compute_scores(encoded_set, batches)
-            scores |= {
-                f"{name}{suffix}": score for name, score in set_scores.items()
-            }
+        for dev_set in dev_sets:
+            batches = _predict_batches(task, model_class, engine, dev_set)
+            scores |= score_dev_set(task, dev_set, task.pool(dev_set, batches))
         scores_of_format[format_name] = scores
     return scores_of_format
 

@@ -2,15 +2,13 @@
 
 from typing import Any, Generic, TypeAlias
 
-from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
+from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
-from training.fine_tuning.eval_loss import BatchesWithLoss
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.evaluated_training import (
-    evaluate_once_per_step,
-    train_and_evaluate,
-)
+from training.loop.best_step_callback import BestStepCallback
+from training.loop.callbacks import Callback
+from training.loop.evaluations import evaluate_once_per_step
 from training.loop.trainer import Trainer
 from training.run_files.best_step import BestStepRule
 from training.task import (
@@ -79,7 +77,7 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
         """
         config = self._config
         train_set = self.encoded_sets["train"]
-        rule = None
+        callbacks: list[Callback] = []
         if config.keeps_best:
             rule = BestStepRule(
                 interval=max(train_set.num_records // config.batch_size, 1),
@@ -88,12 +86,17 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
                 ),
                 patience=config.fine_tuning.early_stopping_patience,
             )
-        train_and_evaluate(
-            self.trainer,
+            best_step_callback = BestStepCallback(
+                self.trainer,
+                self.evaluate_dev_sets,
+                rule,
+                num_train_steps=num_train_steps,
+            )
+            callbacks.append(best_step_callback)
+        self.trainer.fit(
             train_set.records,
             num_train_steps,
-            evaluate=self.evaluate_dev_sets,
-            rule=rule,
+            callbacks,
             epochs=config.fine_tuning.num_train_epochs,
         )
         if config.keeps_best and config.loads_best:
@@ -111,23 +114,13 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
         """Computes the scores of the current weights."""
         scores: Scores = {"global_step": self._run_weights.global_step}
         for dev_set in self.dev_sets:
-            scores |= self._evaluate_dev_set(dev_set)
+            scores |= score_dev_set(
+                self.task,
+                dev_set,
+                self._predict_dev_set(dev_set, "Evaluating"),
+                loss=self.task.eval_loss,
+            )
         return scores
-
-    def _evaluate_dev_set(
-        self, dev_set: EncodedSet[ExampleT, ContextT]
-    ) -> Scores:
-        """Returns the scores of a dev set, with its suffix in their names."""
-        batches = self._predict_dev_set(dev_set, "Evaluating")
-        if self.task.eval_loss:
-            # The task reads the batches, so their loss is known afterwards.
-            batches_with_loss = BatchesWithLoss(self.task.eval_loss, batches)
-            scores = self.task.compute_scores(dev_set, batches_with_loss)
-            scores = scores | batches_with_loss.compute_scores()
-        else:
-            scores = self.task.compute_scores(dev_set, batches)
-        suffix = suffix_of(dev_set.name)
-        return {f"{name}{suffix}": score for name, score in scores.items()}
 
     def write_dev_files(self) -> None:
         """Writes the files of predictions and reports about the dev sets.

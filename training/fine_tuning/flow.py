@@ -6,14 +6,14 @@ its dev set is not the dev set of the run, it only shows the scores.
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from absl import logging
 
 from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.scores import Scores, list_missed_labels
+from model_folders.scores import list_missed_labels
 from training.checks.start_checks import check_start
 from training.checks.task_checks import check_task
 from training.config.fine_tuning_config import FineTuningConfig
@@ -26,11 +26,11 @@ from training.fine_tuning.fine_tuner import AnyFineTuner, FineTuner
 from training.fine_tuning.model_export import export_model
 from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices
+from training.run import final_steps
+from training.run.teacher import load_teacher
+from training.run.trainer_creation import open_run
+from training.run_files.result_files import log_scores
 from training.run_files.run_folder import RunFolder
-from training.run_files.run_results import log_scores
-from training.shared_steps import run_ending
-from training.shared_steps.run_opening import open_run
-from training.shared_steps.teacher import load_teacher
 from training.task import AnyTask, ContextT, ExampleT, FineTuningTask, OutputsT
 
 
@@ -50,22 +50,23 @@ def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
     starting_point = task.starting_point
     config = task.config
     strategy = devices.connect_devices(config.devices)
-    check_start(config, starting_point.preset, starting_point.bert_config)
+    check_start(starting_point)
     check_task(task)
     teacher = load_teacher(
         starting_point,
         task.create_model,
         label_alternatives=task.label_alternatives,
-        output_mode=task.settings.get("output_mode"),
+        output_mode=task.output_mode,
     )
     encoded_sets = write_encoded_sets(task, config.state_folder)
     set_fingerprints = fingerprint_sets(config, encoded_sets)
-    dev_set_case = compare_dev_set(
+    dev_set_comparison = compare_dev_set(
         config,
         starting_point.preset,
         starting_point.dev_set_rule,
         set_fingerprints,
     )
+    dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
     trainer = open_run(starting_point, plan, strategy=strategy, teacher=teacher)
     fine_tuner = FineTuner(task, encoded_sets, trainer)
@@ -73,7 +74,7 @@ def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
     with record_checks.named_record_errors(records):
         if plan.num_steps:
             fine_tuner.train(plan.num_steps.training)
-        if dev_set_case.may_write_scores:
+        if dev_set_comparison.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)
@@ -89,11 +90,20 @@ def end_with_scores(fine_tuner: AnyFineTuner, begin_time: float) -> None:
         begin_time: time at which this command began, as time.time().
     """
     config = fine_tuner.task.config
-    dev_scores = _evaluate_and_write(fine_tuner)
+    run_folder = fine_tuner.trainer.run_folder
+    if config.training.do_eval:
+        _evaluate_dev_sets(fine_tuner)
     if not config.is_chief:
         return
-    dev_scores = _deliver_files(fine_tuner, dev_scores)
-    _log_end(fine_tuner, dev_scores, begin_time)
+    if config.training.do_eval:
+        fine_tuner.write_dev_files()
+    if config.fine_tuning.do_predict:
+        _predict_test_sets(fine_tuner)
+    if export_dir := config.export.export_dir:
+        export_model(fine_tuner, run_folder.results.dev_scores, export_dir)
+    final_steps.store_weights(fine_tuner.trainer)
+    _write_card(run_folder, config)
+    _log_end(fine_tuner, begin_time)
 
 
 def end_without_scores(fine_tuner: AnyFineTuner) -> None:
@@ -111,96 +121,43 @@ def end_without_scores(fine_tuner: AnyFineTuner) -> None:
     # --data_file alone does not export again.
     if export_dir and "export_dir" in starting_point.set_by_user:
         export_model(fine_tuner, {}, export_dir)
-    run_ending.store_weights(fine_tuner.trainer)
+    final_steps.store_weights(fine_tuner.trainer)
 
 
-def _evaluate_and_write(fine_tuner: AnyFineTuner) -> Scores:
-    """Evaluates the dev sets, and writes their scores.
-
-    Returns {} without --do_eval.
-    """
-    config = fine_tuner.task.config
-    run_folder = fine_tuner.trainer.run_folder
+def _evaluate_dev_sets(fine_tuner: AnyFineTuner) -> None:
+    """Evaluates the dev sets, and writes their scores."""
     run_weights = fine_tuner.trainer.run_weights
-    if not config.training.do_eval:
-        return {}
     logging.info("Evaluating %s", run_weights.describe())
-    dev_scores = fine_tuner.evaluate_dev_sets()
-    run_folder.write_evaluation(run_weights.global_step, dev_scores)
-    return dev_scores
-
-
-def _deliver_files(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
-    """Writes the predictions, the export, the weights and the card.
-
-    Args:
-        fine_tuner: has the weights that were evaluated.
-        dev_scores: scores of the dev sets, {} without an evaluation.
-
-    Returns:
-        `dev_scores`, and the scores of predicted sets that are also dev sets.
-    """
-    config = fine_tuner.task.config
-    trainer = fine_tuner.trainer
-    if config.training.do_eval:
-        fine_tuner.write_dev_files()
-    if config.fine_tuning.do_predict:
-        dev_scores = _predict_test_sets(fine_tuner, dev_scores)
-    if export_dir := config.export.export_dir:
-        export_model(fine_tuner, dev_scores, export_dir)
-    run_ending.store_weights(trainer)
-    _write_card(trainer.run_folder, config)
-    return dev_scores
-
-
-def _log_end(
-    fine_tuner: AnyFineTuner,
-    dev_scores: Scores,
-    begin_time: float,
-) -> None:
-    """Logs the scores, what the user should know, and the next commands."""
-    task = fine_tuner.task
-    config = task.config
-    run_folder = fine_tuner.trainer.run_folder
-    if fine_tuner.has_trained:
-        run_folder.results.warn_of_earlier_files(begin_time)
-    _warn_of_missed_labels(config, dev_scores)
-    run_ending.log_end(
-        run_folder,
-        score_lines=_list_dev_score_lines(task, dev_scores),
-        commands=_list_export_commands(task),
-        seconds=time.time() - begin_time,
+    fine_tuner.trainer.run_folder.write_evaluation(
+        run_weights.global_step, fine_tuner.evaluate_dev_sets()
     )
 
 
-def _predict_test_sets(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
+def _predict_test_sets(fine_tuner: AnyFineTuner) -> None:
     """Writes the predictions of the test sets, and their scores if known.
 
-    Args:
-        fine_tuner: has the weights to predict with.
-        dev_scores: scores of the dev sets, {} without an evaluation.
-
-    Returns:
-        `dev_scores`, and the scores of predicted sets that are also dev sets,
-        such as --predict_file of SQuAD.
+    A predicted set may be a dev set too, such as --predict_file of SQuAD. Its
+    scores join those of the evaluation.
     """
     task = fine_tuner.task
     run_folder = fine_tuner.trainer.run_folder
     run_weights = fine_tuner.trainer.run_weights
+    step = run_weights.global_step
     logging.info("Predicting with %s", run_weights.describe())
     for test_set in fine_tuner.test_sets:
         scores = fine_tuner.write_and_score_predictions(test_set)
         if not scores:
             # The right answers are unknown.
             continue
-        scores["global_step"] = run_weights.global_step
+        scores = {**scores, "global_step": step}
         if test_set.name in task.dev_sets:
-            dev_scores = dev_scores | scores
-            run_folder.write_evaluation(run_weights.global_step, dev_scores)
+            run_folder.write_evaluation(
+                step, {**run_folder.results.dev_scores, **scores}
+            )
         else:
-            suffix = suffix_of(test_set.name)
-            run_folder.results.write_test_scores(scores, suffix)
-    return dev_scores
+            run_folder.results.write_test_scores(
+                scores, suffix_of(test_set.name)
+            )
 
 
 def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
@@ -216,8 +173,24 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
     run_folder.write_card(export=export, table=table)
 
 
+def _log_end(fine_tuner: AnyFineTuner, begin_time: float) -> None:
+    """Logs the scores, what the user should know, and the next commands."""
+    task = fine_tuner.task
+    run_folder = fine_tuner.trainer.run_folder
+    dev_scores = run_folder.results.dev_scores
+    if fine_tuner.has_trained:
+        run_folder.results.warn_of_earlier_files(begin_time)
+    _warn_of_missed_labels(task.config, dev_scores)
+    final_steps.log_end(
+        run_folder,
+        score_lines=_list_dev_score_lines(task, dev_scores),
+        commands=_list_export_commands(task),
+        seconds=time.time() - begin_time,
+    )
+
+
 def _warn_of_missed_labels(
-    config: FineTuningConfig, dev_scores: Scores
+    config: FineTuningConfig, dev_scores: Mapping[str, float]
 ) -> None:
     """Warns of labels that a trained model finds in no example."""
     missing = list_missed_labels(dev_scores)
@@ -232,7 +205,9 @@ def _warn_of_missed_labels(
         )
 
 
-def _list_dev_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
+def _list_dev_score_lines(
+    task: AnyTask, dev_scores: Mapping[str, float]
+) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
     if metric not in dev_scores:

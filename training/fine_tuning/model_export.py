@@ -20,7 +20,7 @@ from model_folders.scores import Scores
 from training.fine_tuning.export_evaluation import evaluate_export
 from training.fine_tuning.fine_tuner import AnyFineTuner
 from training.loop.trainer import Trainer
-from training.shared_steps import run_ending
+from training.run import final_steps
 from training.task import AnyTask, EncodedSet
 
 
@@ -49,7 +49,7 @@ def export_model(
     if task.metrics[0] in model_scores and task.can_score_export:
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
-    options = run_ending.create_export_options(
+    options = final_steps.create_export_options(
         task.starting_point,
         trainer.run_weights.preset,
         config.fine_tuning.max_seq_length,

@@ -15,8 +15,8 @@ from training.dev_set.rules import (
 )
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
-from training.run_files import fingerprints, run_description
-from training.shared_steps.run_plan import RunPlan
+from training.run.run_plan import RunPlan
+from training.run_files import fingerprints, model_description
 from training.task import AnyEncodedSets, AnyTask, EncodedSet
 
 
@@ -51,7 +51,10 @@ def plan_fine_tuning(
             collected_settings["train_records"],
             has_table=starting_point.dev_set_rule is not None,
         )
-        training_settings = run_description.create_training_settings(
+        resume_checks.check_resumed_settings(
+            task.config, starting_point.preset, collected_settings
+        )
+        training_settings = model_description.create_training_settings(
             task.config, starting_point.preset, collected_settings
         )
         num_steps = task.config.num_steps(task.epoch_length(train_set))

@@ -1,22 +1,20 @@
-"""Runs the training loop: steps, callbacks, evaluations, checkpoints.
+"""Runs the training loop: steps, callbacks and evaluations.
 
 Read them in this order:
 
-    trainer.py: `Trainer`: the model, its step, its weights, and the signals
-        that stop a training
+    trainer.py: `Trainer`: the model, its step and its weights
+    stop_signals.py: lets a signal end the training after a step
     step_loop.py: runs steps, their callbacks and saves, until training ends
     worker_agreement.py: lets all workers stop after the same step
     skipped_steps.py: counts steps that changed no weight, and ends the training
         after too many
-    run_weights.py: `RunWeights`: which weights a run starts from, and saves
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
     dropout_seeds.py: a seed for each replica and each part of a batch
     callbacks.py: `Callback`, which runs after each step
     summary_callback.py: adds losses, speed and memory to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step
-    evaluated_training.py: a training with evaluations, each step's only once
-    checkpointer.py: saves, restores and removes checkpoints, and links the best
+    evaluations.py: evaluates the weights of each step only once
     batch_predictor.py: a model's outputs, batch by batch
     devices.py: strategies of devices, and how they share batches
 """

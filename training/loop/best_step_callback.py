@@ -7,9 +7,8 @@ from absl import logging
 
 from model_folders.scores import Scores, overall_scores
 from training.loop.callbacks import Callback, Decision, Logs
-from training.loop.run_weights import RunWeights
+from training.loop.trainer import Trainer
 from training.run_files.best_step import BestStepRule
-from training.run_files.run_folder import RunFolder
 
 # Returns the scores of the current weights on the dev set.
 Evaluate: TypeAlias = Callable[[], Scores]
@@ -23,8 +22,8 @@ class BestStepCallback(Callback):
     step, unless they are of another dev set.
 
     Args:
-        run_folder: folder of the run.
-        run_weights: the weights of the run, already restored or loaded.
+        trainer: the Trainer whose steps are evaluated. Its weights are already
+            restored or loaded.
         evaluate: evaluates the current weights.
         rule: when to evaluate, and which step is the best.
         num_train_steps: number of the last step, which is evaluated too.
@@ -32,18 +31,18 @@ class BestStepCallback(Callback):
 
     def __init__(
         self,
-        run_folder: RunFolder,
-        run_weights: RunWeights,
+        trainer: Trainer,
         evaluate: Evaluate,
         rule: BestStepRule,
+        *,
         num_train_steps: int,
     ) -> None:
         self.interval = rule.interval
         self._rule = rule
-        self._history = run_folder.history
-        self._best_step = run_folder.best_step
-        self._best_folder = run_folder.best_folder
-        self._run_weights = run_weights
+        self._history = trainer.run_folder.history
+        self._best_step = trainer.run_folder.best_step
+        self._best_folder = trainer.run_folder.best_folder
+        self._run_weights = trainer.run_weights
         self._evaluate = evaluate
         self._num_train_steps = num_train_steps
 

@@ -12,11 +12,11 @@ from terminal import progress
 from training.config.training_config import TrainingConfig
 from training.loop import devices
 from training.loop.callbacks import Callback, Decision, Logs
-from training.loop.run_weights import RunWeights
 from training.loop.skipped_steps import SkippedStepCounter
 from training.loop.train_step import TrainStep
 from training.loop.worker_agreement import AGREEMENT_STEPS, agree_on_stop
 from training.run_files.run_folder import RunFolder
+from training.run_files.run_weights import RunWeights
 
 
 class EndReasons(NamedTuple):
@@ -40,7 +40,7 @@ class EndReasons(NamedTuple):
 class StepLoop:
     """Runs the steps that are left of a training, their callbacks and saves.
 
-    Call `begin` once, and then `run` if `agree_on_more_steps` returns True.
+    Call `begin` once, and then `run` if `begin` returns True.
 
     Args:
         train_step: the training step of the model.
@@ -71,17 +71,15 @@ class StepLoop:
         self._skipped = SkippedStepCounter(config.training.output_dir)
         self._saved_step = run_weights.global_step
 
-    def begin(self) -> None:
-        """Tells the callbacks that the training begins."""
-        for callback in self._callbacks:
-            callback.on_train_begin()
+    def begin(self) -> bool:
+        """Tells the callbacks that the training begins.
 
-    def agree_on_more_steps(self) -> bool:
-        """Returns whether a step is left to run, on which all workers agree.
-
-        No step is left if a resumed run has ended. If a callback ended the run,
+        Returns whether a step is left to run, on which all workers agree. No
+        step is left if a resumed run has ended. If a callback ended the run,
         its reason is logged.
         """
+        for callback in self._callbacks:
+            callback.on_train_begin()
         step = self._run_weights.global_step
         reasons = [
             callback.describe_reason_to_stop(step)

@@ -5,11 +5,7 @@ outputs, and a loss (modeling/base_loss.py) maps the outputs to a number.
 step_loop.py has the loop, and train_step.py computes and applies the gradients.
 """
 
-import contextlib
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
 
 import tensorflow as tf
 from absl import logging
@@ -17,18 +13,15 @@ from absl import logging
 from data.io import record_datasets
 from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
-from terminal import signals
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback
-from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop
+from training.loop.stop_signals import exit_after_signal, stop_signals
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
+from training.run_files.run_weights import RunWeights
 from training.starting_point import StartingPoint
-
-# Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
-INTERRUPTED_STATUS = 75
 
 
 class Trainer:
@@ -69,7 +62,11 @@ class Trainer:
         self.train_step = train_step
         self._training_settings = training_settings
         self.run_weights = RunWeights(
-            model, starting_point, run_folder, train_step
+            model,
+            starting_point,
+            run_folder,
+            train_step.optimizer if train_step else None,
+            train_step.trainable_variables if train_step else (),
         )
 
     def fit(
@@ -107,8 +104,7 @@ class Trainer:
         if self.train_step is None:
             raise ValueError("this Trainer was created without a training step")
         loop = self._create_loop(self.train_step, callbacks, num_train_steps)
-        loop.begin()
-        if not loop.agree_on_more_steps():
+        if not loop.begin():
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 self.config.training.output_dir,
@@ -118,7 +114,9 @@ class Trainer:
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
         if self.config.is_chief and self._training_settings is not None:
-            self.run_weights.write_description(self._training_settings)
+            self.run_weights.preset = self.run_folder.write_description(
+                self.model, self._training_settings
+            )
         first_step = self.run_weights.global_step
         with (
             self.run_folder.history.training(first_step),
@@ -179,37 +177,3 @@ class Trainer:
         logging.info(
             f"  Parameters = {num_params:,} ({16 * num_params:,} bytes)"
         )
-
-
-@contextlib.contextmanager
-def stop_signals() -> Iterator[threading.Event]:
-    """Yields an event that SIGTERM or Ctrl-C sets inside a `with` block.
-
-    Unlike `signals.stoppable`, which interrupts the block, this lets the step
-    that runs end and be saved. A second SIGTERM or a second Ctrl-C ends the
-    process.
-    """
-    stop = threading.Event()
-
-    def handle(signal_number: int, former: signals.Handler) -> None:
-        stop.set()
-        signal.signal(signal_number, former)
-        # Log last, because logging fails if the signal interrupts another line.
-        logging.warning("Stopping after this step, which is saved first")
-
-    with signals.handled_by(handle):
-        yield stop
-
-
-def exit_after_signal(step: int) -> NoReturn:
-    """Ends the process of a run that a signal stopped at `step`.
-
-    Raises:
-        SystemExit: always, with the status INTERRUPTED_STATUS.
-    """
-    logging.warning(
-        "Stopped after step %d, which is saved. Run the same command again to "
-        "resume.",
-        step,
-    )
-    raise SystemExit(INTERRUPTED_STATUS)

@@ -17,7 +17,7 @@ from data.text.tokenization import FullTokenizer
 from options.parsed_command import ParsedCommand
 from training.config.fine_tuning_config import DataFileConfigT
 from training.config.model_options import required_value
-from training.dev_set.rules import choose_dev_set_rule
+from training.dev_set.rules import choose_dev_set_rule, warn_of_trained_rows
 from training.starting_point import StartingPoint
 
 # Number of steps that a run on few rows should have, by reading them again.
@@ -55,6 +55,7 @@ def decide_by_rows(
     if not (config.data_file and isinstance(sets, FileSets)):
         return starting_point
     key = tuple(sets.reader.key_names)
+    warn_of_trained_rows(starting_point.preset, config, key)
     dev_set_rule = choose_dev_set_rule(starting_point.preset, config, key)
     parsed = starting_point.parsed
     if config.training.do_train and config.rows_are_inputs:

@@ -19,7 +19,8 @@ from model_folders.reading import settings_check
 from training.checks.start_checks import check_start
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices
-from training.loop.evaluated_training import train_and_evaluate
+from training.loop.best_step_callback import BestStepCallback
+from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
 from training.pretraining.evaluation import (
     PretrainingEvaluation,
@@ -31,10 +32,10 @@ from training.pretraining.records import (
     find_all_records,
     fingerprint_dev_set,
 )
+from training.run import final_steps
+from training.run.teacher import load_teacher
+from training.run.trainer_creation import open_run
 from training.run_files.best_step import BestStepRule
-from training.shared_steps import run_ending
-from training.shared_steps.run_opening import open_run
-from training.shared_steps.teacher import load_teacher
 from training.starting_point import StartingPoint
 
 
@@ -50,7 +51,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
     begin_time = time.time()
     config = starting_point.config
     strategy = devices.connect_devices(config.devices)
-    check_start(config, starting_point.preset, starting_point.bert_config)
+    check_start(starting_point)
     _check_network(starting_point)
     teacher = load_teacher(starting_point, modeling.BertPretrainer)
     records = find_all_records(starting_point)
@@ -90,16 +91,17 @@ def _train(
     evaluator: PretrainingEvaluator,
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so."""
-    rule = None
+    num_train_steps = config.pretraining.num_train_steps
+    callbacks: list[Callback] = []
     if config.keeps_best:
-        rule = BestStepRule(config.pretraining.eval_steps, metric="loss")
-    train_and_evaluate(
-        trainer,
-        records,
-        config.pretraining.num_train_steps,
-        evaluate=lambda: evaluator.evaluate().scores,
-        rule=rule,
-    )
+        best_step_callback = BestStepCallback(
+            trainer,
+            evaluate=lambda: evaluator.evaluate().scores,
+            rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
+            num_train_steps=num_train_steps,
+        )
+        callbacks.append(best_step_callback)
+    trainer.fit(records, num_train_steps, callbacks)
 
 
 def _end_pretraining(
@@ -129,17 +131,17 @@ def _end_pretraining(
         return
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
-        options = run_ending.create_export_options(
+        options = final_steps.create_export_options(
             starting_point,
             trainer.run_weights.preset,
             config.pretraining.max_seq_length,
         )
         serving.export(export_dir, trainer.model, {}, options)
-    run_ending.store_weights(trainer)
+    final_steps.store_weights(trainer)
     trainer.run_folder.write_card()
     if evaluation and config.training.do_train:
         warn_of_no_progress(evaluation)
-    run_ending.log_end(
+    final_steps.log_end(
         trainer.run_folder,
         score_lines=_list_accuracy_lines(
             evaluation.scores if evaluation else {}

@@ -15,8 +15,8 @@ from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.checks import resume_checks
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.run_files import fingerprints, run_description
-from training.shared_steps.run_plan import RunPlan
+from training.run.run_plan import RunPlan
+from training.run_files import fingerprints, model_description
 from training.starting_point import StartingPoint
 
 
@@ -48,7 +48,10 @@ def plan_pretraining(
         resume_checks.check_resumed_records(
             config, starting_point.preset, collected_settings
         )
-        training_settings = run_description.create_training_settings(
+        resume_checks.check_resumed_settings(
+            config, starting_point.preset, collected_settings
+        )
+        training_settings = model_description.create_training_settings(
             config, starting_point.preset, collected_settings
         )
         num_steps = NumSteps(

@@ -1,10 +1,12 @@
-"""What a run writes to its folder, beside its checkpoints.
+"""Reads and writes the files in the folder of a run.
 
-loop/checkpointer.py writes the checkpoints:
+Read the modules in this order:
 
     run_folder.py: `RunFolder`, which writes all but the checkpoints
-    run_results.py: `RunResults`: the scores, and which files contain results
-    run_description.py: model.json, and the files that it lists
+    run_weights.py: `RunWeights`: which weights a run starts from, and saves
+    checkpointer.py: saves, restores and removes checkpoints, and links the best
+    result_files.py: `ResultFiles`: the scores, and which files contain results
+    model_description.py: model.json, and the files that it lists
     history.py: `History`: writes the metrics, steps and hours of a run
     history_lines.py: the lines of the history's file
     tensorboard_writer.py: writes the same metrics for TensorBoard

@@ -1,7 +1,7 @@
 """Writes what a run's folder contains beside its checkpoints.
 
-These files are the card, the results (run_results.py), the history, and those
-that run_description.py creates. This module imports no TensorFlow.
+These files are the card, the results (result_files.py), the history, and those
+that model_description.py creates. This module imports no TensorFlow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,10 @@ from model_folders.model_json_types import (
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
-from training.run_files import history_lines, run_description
+from training.run_files import history_lines, model_description
 from training.run_files.best_step import BestStep
 from training.run_files.history import History
-from training.run_files.run_results import RunResults
+from training.run_files.result_files import ResultFiles
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class RunFolder:
         self.path = Path(starting_point.config.training.output_dir)
         self.best_folder = self.path / BEST_FOLDER
         self.labels = labels
-        self.results = RunResults(
+        self.results = ResultFiles(
             self.path, is_chief=starting_point.config.is_chief
         )
         self.history = run_history
@@ -123,17 +123,17 @@ class RunFolder:
             ValueError: files in the folder describe another model.
             OSError: a file cannot be written.
         """
-        files = run_description.create_listed_files(
+        files = model_description.create_listed_files(
             model, self._starting_point.tokenizer, self.labels
         )
-        description = run_description.create_model_json(
+        description = model_description.create_model_json(
             self._starting_point, model, training_settings
         )
-        run_description.write_listed_files(
+        model_description.write_listed_files(
             self.path, files, description, best_step=self.best_step.step
         )
         if self._starting_point.config.keeps_best:
-            run_description.write_listed_files(
+            model_description.write_listed_files(
                 self.best_folder, files, description
             )
         self.write_card(is_finished=False)

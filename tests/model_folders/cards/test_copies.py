@@ -11,7 +11,7 @@ from model_folders.reading import folder_reading
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
-from training.run_files import run_description
+from training.run_files import model_description
 from training.starting_point import StartingPoint
 
 TINY = modeling.BertConfig(**models.TINY)
@@ -66,7 +66,7 @@ def test_command_names_files_but_no_folders(tmp_path):
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
     )
-    contents = run_description.create_model_json(
+    contents = model_description.create_model_json(
         starting_point, model=None, training_settings={}
     )
     card = model_card.Card(

@@ -16,8 +16,9 @@ from model_folders.reading import folder_reading
 from modeling.base_task_model import AnyTaskModel
 from tests.support import models
 from tests.support.tasks import toy_task
+from training.checks.resume_checks import check_resumed_settings
 from training.config.fine_tuning_config import FineTuningConfig
-from training.run_files.run_description import create_training_settings
+from training.run_files.model_description import create_training_settings
 from training.run_files.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).
@@ -65,6 +66,7 @@ def start_or_resume(
     # Without this file, the run begins.
     if (folder / model_json.MODEL_JSON_FILE).exists():
         preset = read
+    check_resumed_settings(config, preset, settings)
     settings = create_training_settings(config, preset, settings)
     bert_config = modeling.BertConfig(**models.TINY)
     begin_run(config, modeling.BertClassifier(bert_config, 2), settings)

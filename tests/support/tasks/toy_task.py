@@ -35,9 +35,9 @@ from training.preparation.starting_point_loading import (
     load_starting_point,
     read_initial_preset,
 )
+from training.run import trainer_creation
+from training.run.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
-from training.shared_steps import run_opening
-from training.shared_steps.run_plan import RunPlan
 from training.starting_point import StartingPoint
 
 TaskT = TypeVar("TaskT", bound=task.AnyTask)
@@ -104,7 +104,7 @@ def create_trainer(
         num_steps=None,
         training_settings={},
     )
-    return run_opening.create_trainer(
+    return trainer_creation.create_trainer(
         created.starting_point,
         RunFolder.open(created.starting_point, labels),
         plan,

@@ -16,7 +16,7 @@ from data.text import packing_layer
 from data.text.tokenization import FullTokenizer
 from modeling.tensors import Features
 from tests.support.serving.exports import LENGTH
-from training.extraction import feature_extraction
+from tools.extraction import feature_extraction
 
 
 def pack(

@@ -243,9 +243,7 @@ def _start(folder: Path, **switches: object) -> None:
     }
     config = ClassifierConfig.from_values(**given)
     starting_point = load_starting_point(ParsedCommand(config, given))
-    start_checks.check_start(
-        starting_point.config, starting_point.preset, starting_point.bert_config
-    )
+    start_checks.check_start(starting_point)
     fingerprints.fingerprint_starting_point(starting_point)
 
 
@@ -261,7 +259,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.shared_steps import teacher
+    from training.run import teacher
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)

@@ -3,14 +3,15 @@
 import pytest
 
 from tests.support.models import SMALL
-from tests.support.tasks.toy_task import create_config
+from tests.support.tasks.toy_task import create_config, create_starting_point
 from training.checks import start_checks
 
 
 def check_start(folder, **flags):
     """Checks the files of a new run, whose network has 8 positions."""
     flags = {"max_seq_length": 8, "do_train": True} | flags
-    start_checks.check_start(create_config(folder, **flags), None, SMALL)
+    config = create_config(folder, **flags)
+    start_checks.check_start(create_starting_point(config, SMALL))
 
 
 def test_a_new_run_may_write_new_folders(tmp_path):

@@ -13,6 +13,7 @@ from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.comparison import (
     DevSetCase,
+    DevSetComparison,
     compare_dev_set,
 )
 from training.dev_set.rules import DevSetRule
@@ -77,7 +78,7 @@ class Command(NamedTuple):
 
 
 def compare(weights, command):
-    """Compares the dev set of a command with the sets of its weights."""
+    """Compares and reports the dev set of a command. Returns the case."""
     flags = toy_task.create_flags(
         "run", do_train=command.do_train, do_eval=True
     )
@@ -87,7 +88,11 @@ def compare(weights, command):
         set_fingerprints[DEV_SET] = SetFingerprint(
             DEV_SET, "now.csv", command.num_rows, command.checksum
         )
-    return compare_dev_set(config, weights, command.rule, set_fingerprints)
+    comparison = compare_dev_set(
+        config, weights, command.rule, set_fingerprints
+    )
+    comparison.log_or_raise()
+    return comparison.case
 
 
 RANDOM_WEIGHTS = None
@@ -195,7 +200,9 @@ def test_a_run_is_not_scored_on_a_file_that_it_was_trained_on(weights, command):
 
 
 def test_only_scores_on_other_rows_are_not_written():
-    written = {case for case in DevSetCase if case.may_write_scores}
+    written = {
+        case for case in DevSetCase if DevSetComparison(case).may_write_scores
+    }
     assert {*DevSetCase} - written == {DevSetCase.OTHER_ROWS}
 
 

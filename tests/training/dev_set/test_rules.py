@@ -14,6 +14,7 @@ from training.dev_set.rules import (
     DevSetRule,
     choose_dev_set_rule,
     choose_dev_set_rule_to_record,
+    warn_of_trained_rows,
 )
 
 FRACTION = 0.2
@@ -80,6 +81,7 @@ def on_table(dev_fraction, clean_fraction, version=RULE_VERSION, key=KEY):
     ],
 )
 def test_a_dev_set_of_new_rows_is_trusted(preset, caplog):
+    warn_of_trained_rows(preset, create_config(), KEY)
     dev_set_rule = choose_dev_set_rule(preset, create_config(), KEY)
     assert dev_set_rule == DevSetRule(RULE_VERSION, FRACTION, KEY, FRACTION)
     assert not dev_set_rule.is_doubtful
@@ -145,6 +147,7 @@ def test_a_dev_set_of_new_rows_is_trusted(preset, caplog):
 def test_a_dev_set_of_rows_maybe_trained_on_is_doubtful(
     preset, clean_fraction, reason, caplog
 ):
+    warn_of_trained_rows(preset, create_config(), KEY)
     dev_set_rule = choose_dev_set_rule(preset, create_config(), KEY)
     assert dev_set_rule == DevSetRule(
         RULE_VERSION, FRACTION, KEY, clean_fraction
@@ -154,7 +157,7 @@ def test_a_dev_set_of_rows_maybe_trained_on_is_doubtful(
 
 
 def test_a_doubt_is_a_warning_with_its_reason(caplog):
-    choose_dev_set_rule(on_sets(), create_config(), KEY)
+    warn_of_trained_rows(on_sets(), create_config(), KEY)
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert record.getMessage() == (

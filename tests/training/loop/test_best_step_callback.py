@@ -98,8 +98,7 @@ def best_step_of(trainer, values):
     """
     scores = ({"pearson": value} for value in values)
     return BestStepCallback(
-        trainer.run_folder,
-        trainer.run_weights,
+        trainer,
         lambda: next(scores),
         BestStepRule(1, "pearson", patience=2),
         num_train_steps=9,
@@ -143,8 +142,7 @@ def test_a_resumed_run_replaces_an_infinite_best_loss(tmp_path):
         trainer.run_weights.restore_or_load()
         rule = BestStepRule(1, "eval_loss")
         best = BestStepCallback(
-            trainer.run_folder,
-            trainer.run_weights,
+            trainer,
             lambda: {"eval_loss": loss},
             rule,
             num_train_steps=num_steps,

@@ -27,7 +27,7 @@ from tests.support.tasks.scripted_task import (
     run_without_training,
 )
 from training.preparation.starting_point_loading import read_initial_preset
-from training.run_files import history_lines, run_description
+from training.run_files import history_lines, model_description
 
 # What the log says of a run without the files of its best step, which is 4.
 MISSING_BEST_STEP = "The run's best step, 4, is missing"
@@ -172,13 +172,13 @@ def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
 ):
     run_task(options, [0.5, 0.9, 0.6])
     best_steps = []
-    original = run_description.write_json
+    original = model_description.write_json
 
     def write_json(path, contents):
         original(path, contents)
         best_steps.append(find_best_checkpoint(tmp_path / "run"))
 
-    monkeypatch.setattr(run_description, "write_json", write_json)
+    monkeypatch.setattr(model_description, "write_json", write_json)
     run_task(options, [0.7, 0.9], num_train_epochs=4)
     assert {*best_steps} == {str(tmp_path / "run/best/model.ckpt-4")}
 

@@ -16,7 +16,7 @@ from tests.support.two_weight_model import (
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback, Decision
 from training.loop.step_loop import StepLoop
-from training.loop.trainer import INTERRUPTED_STATUS
+from training.loop.stop_signals import INTERRUPTED_STATUS
 from training.run_files.best_step import BestStepRule
 
 
@@ -55,7 +55,6 @@ class Loop:
             num_train_steps=4,
         )
         self.begin = self._loop.begin
-        self.agree_on_more_steps = self._loop.agree_on_more_steps
 
     @property
     def step(self):
@@ -75,8 +74,7 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
         NamedCallback("second", calls),
     ]
     loop = Loop(tmp_path, callbacks)
-    loop.begin()
-    assert loop.agree_on_more_steps()
+    assert loop.begin()
     assert loop.run() == ["has_ended"]
     assert calls == [
         "first begins",
@@ -90,7 +88,7 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
 
 def test_a_callback_may_end_a_run_before_its_first_step(tmp_path):
     loop = Loop(tmp_path, [NamedCallback("it", [], last_step=0)])
-    assert not loop.agree_on_more_steps()
+    assert not loop.begin()
 
 
 def test_the_last_step_ends_the_steps(tmp_path):
@@ -126,8 +124,7 @@ def stopped_early(request, tmp_path):
         at_once=request.param,
     )
     best = BestStepCallback(
-        trainer.run_folder,
-        trainer.run_weights,
+        trainer,
         evaluate,
         BestStepRule(7, "figure", patience=2),
         num_train_steps=50,

@@ -1,7 +1,5 @@
 """What a Trainer trains, from the start or resumed, and what stops it."""
 
-import signal
-
 import pytest
 
 from tests.support.two_weight_model import (
@@ -10,12 +8,7 @@ from tests.support.two_weight_model import (
     create_batches,
     create_loop_trainer,
 )
-from training.loop import trainer as trainer_module
-from training.loop.trainer import (
-    Trainer,
-    exit_after_signal,
-    stop_signals,
-)
+from training.loop.trainer import Trainer
 
 
 def count_steps(trainer):
@@ -51,24 +44,3 @@ def test_a_trainer_that_only_predicts_cannot_train(tmp_path):
     )
     with pytest.raises(ValueError, match="without a training step"):
         predictor.fit(NO_RECORDS, 1)
-
-
-def test_a_run_stopped_by_a_signal_asks_to_be_tried_again():
-    with pytest.raises(SystemExit) as caught:
-        exit_after_signal(7)
-    assert caught.value.code == 75
-
-
-def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
-    """Logging fails, for example, while another line waits for a full pipe."""
-
-    def fail(_):
-        raise RuntimeError("reentrant call")
-
-    monkeypatch.setattr(trainer_module.logging, "warning", fail)
-    with (
-        stop_signals() as stop,
-        pytest.raises(RuntimeError, match="reentrant"),
-    ):
-        signal.raise_signal(signal.SIGTERM)
-    assert stop.is_set()

@@ -12,11 +12,12 @@ from model_folders.reading.preset import Preset
 from tests.support.models import TINY, built
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
+from training.checks import resume_checks
 from training.preparation.starting_point_loading import (
     complete_flags,
     read_initial_preset,
 )
-from training.run_files import fingerprints, run_description
+from training.run_files import fingerprints, model_description
 
 
 @pytest.fixture
@@ -40,7 +41,8 @@ def describe_run(options, resumes=None):
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(starting_point, preset=preset)
     settings = fingerprints.fingerprint_starting_point(starting_point)
-    return run_description.create_training_settings(config, preset, settings)
+    resume_checks.check_resumed_settings(config, preset, settings)
+    return model_description.create_training_settings(config, preset, settings)
 
 
 CHANGES = [

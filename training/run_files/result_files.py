@@ -34,7 +34,7 @@ _SHOWN_FILES = (
 )
 
 
-class RunResults:
+class ResultFiles:
     """The files in a run's folder that contain results of its weights.
 
     Args:

@@ -10,7 +10,7 @@ from model_folders import model_json
 from tests.support import models
 from tests.support.tasks import toy_task
 from tests.support.tasks.run_settings import begin_run
-from training.run_files.run_description import (
+from training.run_files.model_description import (
     create_listed_files,
     create_model_json,
 )

@@ -30,10 +30,7 @@ from model_folders.tokenizer_files import create_vocab_files
 from options.config import Config
 from options.fields import Role
 from options.parsed_command import ParsedCommand
-from training.checks.resume_checks import (
-    check_resumed_settings,
-    to_stored_settings,
-)
+from training.checks.resume_checks import to_stored_settings
 from training.config.training_config import TrainingConfig
 from training.starting_point import StartingPoint
 
@@ -51,20 +48,15 @@ def create_training_settings(
 ) -> TrainingSettings:
     """Returns the settings for model.json, which a resumed run must keep.
 
-    Checks first that the run which the command resumes began with them. For
-    example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]} in
-    pretraining. A resumed run keeps settings that this command does not know.
+    For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
+    in pretraining. A resumed run keeps settings that this command does not
+    know.
 
     Args:
         config: the flags of the command.
         preset: Preset of the weights, None if they are random.
         settings: JSON-serializable dict of settings, besides the flags.
-
-    Raises:
-        ValueError: the run began with another flag or setting. The message
-            names it. Or its folder does not state the settings.
     """
-    check_resumed_settings(config, preset, settings)
     now = to_stored_settings(config, settings)
     if preset and preset.is_own_run:
         return {**preset.training_settings, **now}

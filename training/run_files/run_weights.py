@@ -1,16 +1,16 @@
 """Loads, saves and restores the weights of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+import keras
 from absl import logging
 
 import modeling
-from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.checkpoint import check_loaded
 from training.config.training_config import TrainingConfig
-from training.loop.checkpointer import Checkpointer, link_checkpoint
-from training.loop.train_step import TrainStep
+from training.optimizers.adamw import TrainingOptimizer
+from training.run_files.checkpointer import Checkpointer, link_checkpoint
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 
@@ -27,16 +27,17 @@ class RunWeights:
         starting_point: what the run starts from. Its flags say how many
             checkpoints stay.
         run_folder: folder of the run.
-        train_step: the training step of the model, whose optimizer is saved
-            too. None if the model only predicts.
+        optimizer: optimizer to save with the weights, None if the model only
+            predicts.
+        trainable_variables: the variables that the optimizer updates.
 
     Attributes:
         global_step: number of steps that trained the current weights,
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
         preset: Preset of the current weights, None if they are random. It is
-            the Preset of the StartingPoint until `write_description` replaces
-            it.
+            the Preset of the StartingPoint until `Trainer.fit` describes the
+            weights that it changes.
     """
 
     def __init__(
@@ -44,7 +45,8 @@ class RunWeights:
         model: AnyTaskModel,
         starting_point: StartingPoint[TrainingConfig],
         run_folder: RunFolder,
-        train_step: TrainStep | None = None,
+        optimizer: "TrainingOptimizer | None" = None,
+        trainable_variables: Iterable[keras.Variable] = (),
     ) -> None:
         self.global_step = 0
         self.is_best_step = False
@@ -54,18 +56,16 @@ class RunWeights:
         self._config = config
         self._run_folder = run_folder
         weights = dict(modeling.named_variables(model))
-        variables = {**weights}
-        if train_step is not None:
-            # Distillation may also train a projection outside of the model.
-            variables |= {
-                variable.path: variable
-                for variable in train_step.trainable_variables
-                if variable.path.startswith("distillation/")
-            }
+        # Distillation may also train a projection outside of the model.
+        variables = weights | {
+            variable.path: variable
+            for variable in trainable_variables
+            if variable.path.startswith("distillation/")
+        }
         self._checkpointer = Checkpointer(
             run_folder.path,
             variables,
-            train_step.optimizer if train_step else None,
+            optimizer,
             keep_checkpoint_max=config.training.keep_checkpoint_max,
             is_chief=config.is_chief,
         )
@@ -89,9 +89,6 @@ class RunWeights:
     ) -> None:
         """Sets the weights that training or evaluation starts from.
 
-        The history and the best step of the run then go on from the step of the
-        checkpoint that was restored.
-
         The weights are the first of these that exist:
 
         1. Without training, if the config says `starts_from_best`: the best
@@ -113,23 +110,28 @@ class RunWeights:
                 are damaged.
             OSError: the weights cannot be read.
         """
-        may_use_best = not self._config.training.do_train
-        prefers_best = may_use_best and self._config.starts_from_best
-        if prefers_best and self.restore_best():
-            return
-        step = self._checkpointer.restore()
-        if step is None:
-            if may_use_best and self.restore_best():
-                return
-            if self._run_folder.find_best_checkpoint():
-                logging.warning(
-                    "%s contains a best step, but no checkpoint to resume "
-                    "from. The training starts again.",
-                    self._config.training.output_dir,
-                )
+        if not self._restore():
             self._load_initial(label_alternatives)
-        self.global_step = step or 0
-        self._run_folder.continue_from(self.global_step)
+
+    def _restore(self) -> bool:
+        """Restores weights of the run. Returns whether its folder has any."""
+        config = self._config
+        trains = config.training.do_train
+        if not trains and config.starts_from_best and self.restore_best():
+            return True
+        step = self._checkpointer.restore()
+        if step is not None:
+            self.global_step = step
+            return True
+        if not trains:
+            return self.restore_best()
+        if self._run_folder.find_best_checkpoint():
+            logging.warning(
+                "%s contains a best step, but no checkpoint to resume from. "
+                "The training starts again.",
+                config.training.output_dir,
+            )
+        return False
 
     def _load_initial(
         self, label_alternatives: Sequence[Sequence[str]]
@@ -166,23 +168,6 @@ class RunWeights:
             f"the run in --output_dir={folder} has ended, and kept no state of "
             "the optimizer to train on with (see --keep_optimizer). Set "
             f"another --output_dir and --init_checkpoint={folder}"
-        )
-
-    def write_description(self, training_settings: TrainingSettings) -> None:
-        """Describes the weights in the run's folder before a training.
-
-        `preset` then states what these files contain. Only the chief calls this
-        method.
-
-        Args:
-            training_settings: result of `create_training_settings`.
-
-        Raises:
-            ValueError: files in the folder describe another model.
-            OSError: a file cannot be written.
-        """
-        self.preset = self._run_folder.write_description(
-            self._model, training_settings
         )
 
     def restore_best(self) -> bool:

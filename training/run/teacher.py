@@ -14,7 +14,7 @@ from model_folders.reading.preset import Preset
 from training.checks.task_checks import check_head_labels
 from training.config.device_options import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
-from training.shared_steps.run_plan import CreateModel
+from training.run.run_plan import CreateModel
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ def load_teacher(
         starting_point: the StartingPoint, with the student's configuration and
             tokenizer.
         create_model: creates the task's model.
-        label_alternatives: lists of names of the model's outputs, see
-            `Task.label_alternatives`. Empty if the outputs are not labels.
+        label_alternatives: the names of the model's outputs, and other lists of
+            names that the files of the teacher may use for them. Empty if the
+            outputs are not labels.
         output_mode: what the model's outputs are, None if the task has only one
             mode.
 

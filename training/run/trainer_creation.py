@@ -1,6 +1,6 @@
 """Opens the run of a command by its `RunPlan`: its folder, model and weights.
 
-`Trainer.fit` then trains it. run_ending.py has the steps after the training.
+`Trainer.fit` then trains it. final_steps.py has the steps after the training.
 """
 
 import functools
@@ -19,8 +19,8 @@ from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
+from training.run.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
-from training.shared_steps.run_plan import RunPlan
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -60,6 +60,10 @@ def open_run(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.restore_or_load(plan.label_alternatives)
+    if not trainer.run_weights.is_best_step:
+        # The history may have lines of later steps, whose checkpoints cannot
+        # be read.
+        run_folder.continue_from(trainer.run_weights.global_step)
     return trainer
 
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from files.atomic import partial_path
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from training.loop.checkpointer import (
+from training.run_files.checkpointer import (
     Checkpointer,
     link_checkpoint,
     remove_old_checkpoints,

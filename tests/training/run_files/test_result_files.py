@@ -7,13 +7,13 @@ import pytest
 from model_folders.scores import LABEL_SCORES
 from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
-from training.run_files.run_results import RunResults, log_scores
+from training.run_files.result_files import ResultFiles, log_scores
 
 
 @pytest.fixture
 def results(tmp_path):
     """The results of a run in `tmp_path`."""
-    return RunResults(tmp_path, is_chief=True)
+    return ResultFiles(tmp_path, is_chief=True)
 
 
 def test_scores_are_sorted_lines_as_google_writes_them(results, tmp_path):
@@ -42,7 +42,7 @@ def test_the_scores_of_an_export_name_its_formats(results, tmp_path):
 
 def test_a_worker_logs_its_scores_and_writes_no_file(tmp_path, caplog):
     with caplog.at_level("INFO", logger="absl"):
-        RunResults(tmp_path, is_chief=False).write_dev_scores({"f1": 0.5})
+        ResultFiles(tmp_path, is_chief=False).write_dev_scores({"f1": 0.5})
     assert "f1" in caplog.text
     assert not [*tmp_path.iterdir()]
 

@@ -1,7 +1,7 @@
 """The plan of a command: what to train and record, before the model exists.
 
-The plan.py of fine_tuning/ and of pretraining/ makes it. run_opening.py then
-opens the run, and creates the model of the plan.
+The plan.py of fine_tuning/ or of pretraining/ makes it. By the plan,
+trainer_creation.py then opens the run and creates the model.
 """
 
 import dataclasses
@@ -43,10 +43,10 @@ class RunPlan:
         create_model: function that creates the task's model.
         loss: the task's loss.
         num_steps: numbers of the steps, None without training.
-        training_settings: result of `create_training_settings`, {}
-            to record none.
-        labels: names of the model's outputs, in order. If None, the run
-            has no labels.txt.
+        training_settings: the settings that a resumed run must keep, {} to
+            record none.
+        labels: names of the model's outputs, in order. If None, the run has no
+            labels.txt.
         label_alternatives: `labels`, and other lists of names that the files
             of the weights may use for the outputs. Empty if the outputs are
             not labels.

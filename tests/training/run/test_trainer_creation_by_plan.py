@@ -8,9 +8,13 @@ import tensorflow as tf
 import modeling
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_starting_point
-from training.run_files.history_lines import HISTORY_FILE, read_history
-from training.shared_steps.run_opening import open_run
-from training.shared_steps.run_plan import RunPlan
+from training.run.run_plan import RunPlan
+from training.run.trainer_creation import open_run
+from training.run_files.history_lines import (
+    HISTORY_FILE,
+    format_line,
+    read_history,
+)
 
 
 @pytest.fixture
@@ -51,6 +55,24 @@ def test_evaluations_are_recorded_with_the_dev_set_of_the_plan(
     trainer.run_folder.write_evaluation(3, {"accuracy": 0.5})
     (line,) = read_history(tmp_path / HISTORY_FILE)
     assert line["dev_set"] == 7
+
+
+def test_a_best_step_whose_checkpoints_are_missing_is_forgotten(
+    open_here, tmp_path
+):
+    line = {
+        "kind": "checkpoint",
+        "step": 4,
+        "hours": 0.5,
+        "examples": 32,
+        "learning_rate": None,
+        "metrics": {},
+        "best_step": 2,
+    }
+    (tmp_path / HISTORY_FILE).write_text(format_line(line))
+    run_folder = open_here().run_folder
+    assert run_folder.best_step.step is None
+    assert run_folder.history.hours == 0
 
 
 def test_the_folder_has_the_labels_of_the_plan(open_here):

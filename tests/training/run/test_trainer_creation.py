@@ -12,9 +12,9 @@ from tests.support.tasks.toy_task import (
     create_starting_point,
 )
 from training.config.training_config import NumSteps
+from training.run import trainer_creation
+from training.run.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
-from training.shared_steps import run_opening
-from training.shared_steps.run_plan import RunPlan
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def create_run_trainer(tmp_path):
             num_steps=NumSteps(3, 0) if trains else None,
             training_settings={},
         )
-        return run_opening.create_trainer(
+        return trainer_creation.create_trainer(
             starting_point,
             RunFolder.open(starting_point),
             plan,

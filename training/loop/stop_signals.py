@@ -1,0 +1,48 @@
+"""Lets a signal end a training after the step that runs, which is saved."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from typing import NoReturn
+
+from absl import logging
+
+from terminal import signals
+
+# Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
+INTERRUPTED_STATUS = 75
+
+
+@contextlib.contextmanager
+def stop_signals() -> Iterator[threading.Event]:
+    """Yields an event that SIGTERM or Ctrl-C sets inside a `with` block.
+
+    Unlike `signals.stoppable`, which interrupts the block, this lets the step
+    that runs end and be saved. A second SIGTERM or a second Ctrl-C ends the
+    process.
+    """
+    stop = threading.Event()
+
+    def handle(signal_number: int, former: signals.Handler) -> None:
+        stop.set()
+        signal.signal(signal_number, former)
+        # Log last, because logging fails if the signal interrupts another line.
+        logging.warning("Stopping after this step, which is saved first")
+
+    with signals.handled_by(handle):
+        yield stop
+
+
+def exit_after_signal(step: int) -> NoReturn:
+    """Ends the process of a run that a signal stopped at `step`.
+
+    Raises:
+        SystemExit: always, with the status INTERRUPTED_STATUS.
+    """
+    logging.warning(
+        "Stopped after step %d, which is saved. Run the same command again to "
+        "resume.",
+        step,
+    )
+    raise SystemExit(INTERRUPTED_STATUS)
