@@ -303,4 +303,4 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
 # A task with the flags of any script.
 FineTuningTask: TypeAlias = Task[FineTuningConfig, ExampleT, ContextT, OutputsT]
 # A task, for functions that read none of its examples, contexts and outputs.
-AnyTask: TypeAlias = FineTuningTask[Any, Any, Any]
+AnyFineTuningTask: TypeAlias = FineTuningTask[Any, Any, Any]

@@ -39,11 +39,11 @@ from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point_loading import load_starting_point
-from training.run import trainer_creation
+from training.run import trainer_loading
 from training.run.run_plan import CreateModel, RunPlan
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
-from training.task import AnyTask, EncodedSet
+from training.task import AnyFineTuningTask, EncodedSet
 from training.tasks.classifier_setup import (
     create_task,
     open_processor,
@@ -68,9 +68,9 @@ class OpenedMrpc(NamedTuple):
     """
 
     starting_point: StartingPoint[ClassifierConfig]
-    task: AnyTask
+    task: AnyFineTuningTask
     run_folder: RunFolder
-    # Any, as in an AnyTask.
+    # Any, as in an AnyFineTuningTask.
     encoded_sets: dict[str, EncodedSet[Any, Any]]
 
 
@@ -108,7 +108,7 @@ def create_training_work(
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
         training_settings={},
     )
-    trainer = trainer_creation.create_trainer(
+    trainer = trainer_loading.create_trainer(
         starting_point,
         RunFolder.open(starting_point),
         plan,
@@ -253,7 +253,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
         num_steps=None,
         training_settings={},
     )
-    trainer = trainer_creation.create_trainer(
+    trainer = trainer_loading.create_trainer(
         starting_point,
         run_folder,
         plan,

@@ -20,7 +20,7 @@ from training.dev_set.set_fingerprints import SetFingerprint
 from training.run_files import fingerprints
 from training.task import (
     AnyEncodedSets,
-    AnyTask,
+    AnyFineTuningTask,
     ContextT,
     EncodedSet,
     EncodedSets,
@@ -68,7 +68,7 @@ def write_encoded_sets(
     return encoded_sets
 
 
-def _list_set_names(task: AnyTask) -> list[SetName]:
+def _list_set_names(task: AnyFineTuningTask) -> list[SetName]:
     """Returns the names of the sets that a command needs."""
     config = task.config
     set_names: list[SetName] = []

@@ -19,7 +19,7 @@ from serving.engines import (
 )
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.task import (
-    AnyTask,
+    AnyFineTuningTask,
     ContextT,
     EncodedSet,
     ExampleT,
@@ -87,7 +87,7 @@ def _open_engine(
 
 
 def _predict_batches(
-    task: AnyTask,
+    task: AnyFineTuningTask,
     model_class: kinds.ModelClass,
     engine: engines.Engine,
     encoded_set: EncodedSet[object, object],

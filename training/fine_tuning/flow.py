@@ -28,10 +28,16 @@ from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices
 from training.run import final_steps
 from training.run.teacher import load_teacher
-from training.run.trainer_creation import open_run
+from training.run.trainer_loading import load_trainer
 from training.run_files.result_files import log_scores
 from training.run_files.run_folder import RunFolder
-from training.task import AnyTask, ContextT, ExampleT, FineTuningTask, OutputsT
+from training.task import (
+    AnyFineTuningTask,
+    ContextT,
+    ExampleT,
+    FineTuningTask,
+    OutputsT,
+)
 
 
 def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
@@ -68,7 +74,9 @@ def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
     )
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
-    trainer = open_run(starting_point, plan, strategy=strategy, teacher=teacher)
+    trainer = load_trainer(
+        starting_point, plan, strategy=strategy, teacher=teacher
+    )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.named_record_errors(records):
@@ -206,7 +214,7 @@ def _warn_of_missed_labels(
 
 
 def _list_dev_score_lines(
-    task: AnyTask, dev_scores: Mapping[str, float]
+    task: AnyFineTuningTask, dev_scores: Mapping[str, float]
 ) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
@@ -215,7 +223,7 @@ def _list_dev_score_lines(
     return [f"{metric} on the dev set: {dev_scores[metric]:.4f}"]
 
 
-def _list_export_commands(task: AnyTask) -> Sequence[str]:
+def _list_export_commands(task: AnyFineTuningTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
     return example_calls.list_example_commands(

@@ -34,7 +34,7 @@ from training.pretraining.records import (
 )
 from training.run import final_steps
 from training.run.teacher import load_teacher
-from training.run.trainer_creation import open_run
+from training.run.trainer_loading import load_trainer
 from training.run_files.best_step import BestStepRule
 from training.starting_point import StartingPoint
 
@@ -57,7 +57,9 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
     records = find_all_records(starting_point)
     dev_set_fingerprints = fingerprint_dev_set(config, records)
     plan = plan_pretraining(starting_point, records.train, dev_set_fingerprints)
-    trainer = open_run(starting_point, plan, strategy=strategy, teacher=teacher)
+    trainer = load_trainer(
+        starting_point, plan, strategy=strategy, teacher=teacher
+    )
     evaluator = PretrainingEvaluator(config, records.dev, trainer)
     evaluation = None
     with record_checks.named_record_errors(records):

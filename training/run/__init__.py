@@ -4,7 +4,7 @@ A command uses these modules in this order:
 
     teacher.py: loads the teacher
     run_plan.py: `RunPlan`: what a command will train and record
-    trainer_creation.py: `open_run`: the folder, the model and its Trainer, with
+    trainer_loading.py: `load_trainer`: the folder, the model and its Trainer, with
         the weights to start from
     final_steps.py: stores, exports and logs what was trained
 

@@ -1,7 +1,7 @@
 """The plan of a command: what to train and record, before the model exists.
 
 The plan.py of fine_tuning/ or of pretraining/ makes it. By the plan,
-trainer_creation.py then opens the run and creates the model.
+trainer_loading.py then opens the run and creates the model.
 """
 
 import dataclasses

@@ -27,7 +27,7 @@ from model_folders.labels import join_first
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
-from training.task import AnyTask
+from training.task import AnyFineTuningTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 
@@ -113,7 +113,7 @@ def open_processor(
 def create_task(
     starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
-) -> AnyTask:
+) -> AnyFineTuningTask:
     """Creates the task, and reads the sets that decide its labels.
 
     The train set may decide the labels, the weights of their classes, and

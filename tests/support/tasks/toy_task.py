@@ -35,12 +35,12 @@ from training.preparation.starting_point_loading import (
     load_starting_point,
     read_initial_preset,
 )
-from training.run import trainer_creation
+from training.run import trainer_loading
 from training.run.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 
-TaskT = TypeVar("TaskT", bound=task.AnyTask)
+TaskT = TypeVar("TaskT", bound=task.AnyFineTuningTask)
 
 
 def create_flags(folder: StrPath, **changes: object) -> Flags:
@@ -95,7 +95,7 @@ def load_tokenizer() -> FullTokenizer:
 
 
 def create_trainer(
-    created: task.AnyTask, labels: Sequence[str] | None = None
+    created: task.AnyFineTuningTask, labels: Sequence[str] | None = None
 ) -> Trainer:
     """Returns the Trainer of a task's command that does not train."""
     plan = RunPlan(
@@ -104,7 +104,7 @@ def create_trainer(
         num_steps=None,
         training_settings={},
     )
-    return trainer_creation.create_trainer(
+    return trainer_loading.create_trainer(
         created.starting_point,
         RunFolder.open(created.starting_point, labels),
         plan,

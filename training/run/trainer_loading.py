@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
 
 
-def open_run(
+def load_trainer(
     starting_point: StartingPoint[TrainingConfig],
     plan: RunPlan,
     *,

@@ -12,7 +12,7 @@ from tests.support.tasks.toy_task import (
     create_starting_point,
 )
 from training.config.training_config import NumSteps
-from training.run import trainer_creation
+from training.run import trainer_loading
 from training.run.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 
@@ -44,7 +44,7 @@ def create_run_trainer(tmp_path):
             num_steps=NumSteps(3, 0) if trains else None,
             training_settings={},
         )
-        return trainer_creation.create_trainer(
+        return trainer_loading.create_trainer(
             starting_point,
             RunFolder.open(starting_point),
             plan,
