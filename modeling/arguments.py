@@ -23,7 +23,7 @@ class EncoderArguments(TypedDict, total=False):
     use_one_hot_embeddings: bool
     gradient_checkpointing: bool
     left_to_right: bool
-    unpad: bool
+    trim_padding: bool
     seed: int | None
 
 

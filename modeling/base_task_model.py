@@ -45,7 +45,8 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         bilstm: put a bidirectional LSTM between encoder and head (paper,
             section 5.1). The head then reads the LSTM's outputs.
         **options: arguments of `BertModel`: `use_one_hot_embeddings`,
-            `gradient_checkpointing`, `left_to_right`, `unpad` and `seed`.
+            `gradient_checkpointing`, `left_to_right`, `trim_padding` and
+            `seed`.
 
     Call arguments:
         features: dict of tensors, listed at the top of this file.

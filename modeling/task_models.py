@@ -136,8 +136,8 @@ class BertTokenClassifier(BertClassifier):
 class BertSpanLabeler(OneHeadModel[SpanOutputs]):
     """Finds where an answer starts and ends (paper, section 4.2).
 
-    With `unpad`, the model subtracts 10000 from the logits at padding, so that
-    no answer starts or ends there. Without `unpad`, as in Google's code, an
+    With `trim_padding`, the model subtracts 10000 from the logits at padding,
+    so that no answer starts or ends there. Without it, as in Google's code, an
     answer can start or end at padding.
 
     Returns:
@@ -163,7 +163,7 @@ class BertSpanLabeler(OneHeadModel[SpanOutputs]):
         """Returns the start and end logits of each position, float [B, T]."""
         logits = self.head(encoded[self.head_input])
         mask = features.get("input_mask")
-        if self.bert.unpad and mask is not None and len(mask.shape) == 2:
+        if self.bert.trim_padding and mask is not None and len(mask.shape) == 2:
             mask = keras.ops.cast(mask, logits.dtype)
             logits = logits + ((1.0 - mask) * -10000.0)[..., None]
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}

@@ -310,7 +310,7 @@ def export_model(
         settings = {"labels": ["no", "yes"]}
     else:
         model = create(modeling.BertSpanLabeler)
-        # Let the network skip padding, as the other libraries do.
+        # Trim padding, as the other libraries do.
         settings = {"trim_padding": True}
     serving.export(path, model, settings, options)
     return path

@@ -118,7 +118,7 @@ class Preset:
 
     @property
     def trim_padding(self) -> bool | None:
-        """Whether padding was skipped, or None if no file states it.
+        """Whether padding was trimmed, or None if no file states it.
 
         A training decides this anew, whatever the weights that it starts from
         state. A command that only evaluates, predicts or exports the trained

@@ -62,8 +62,8 @@ def test_another_head_starts_at_random(caplog):
     model = modeling.BertClassifier.from_preset(RECORDED, num_labels=2)
     assert model.num_labels == 2
     assert "output_weights" in caplog.text
-    encoder = modeling.BertModel.from_preset(RECORDED, unpad=True)
-    assert encoder.unpad
+    encoder = modeling.BertModel.from_preset(RECORDED, trim_padding=True)
+    assert encoder.trim_padding
     weights = zip(encoder.weights, model.bert.weights, strict=True)
     assert all((one.numpy() == other.numpy()).all() for one, other in weights)
 

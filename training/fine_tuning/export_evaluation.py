@@ -105,7 +105,7 @@ def _predict_batches(
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     limits = engine.batch_limits(
         max_seq_length,
-        pads_to_maximum=head_settings.get("trim_padding") is False,
+        trims_padding=head_settings.get("trim_padding") is not False,
     )
     tokens_per_record = math.prod(encoded_set.records.spec["input_ids"].shape)
     batch_size = limits.max_rows(tokens_per_record)

@@ -97,7 +97,7 @@ def create_trainer(
             starting_point.bert_config,
             use_one_hot_embeddings=config.devices.is_tpu,
             gradient_checkpointing=config.training.gradient_checkpointing,
-            unpad=config.trims_padding,
+            trim_padding=config.trims_padding,
             seed=config.training.seed,
         )
         model.build()

@@ -106,7 +106,7 @@ class SquadTask(
     ) -> Iterator[tuple[bytes, SquadFeatures]]:
         """Yields the windows of a set's questions, as TFRecords too.
 
-        If the model skips padding, the longest windows of "dev" come first.
+        If the run trims padding, the longest windows of "dev" come first.
         """
         limit = self.config.windows.max_query_length
         counted = token_windows.log_num_cut(

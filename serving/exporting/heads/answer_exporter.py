@@ -9,7 +9,7 @@ from typing import cast
 
 import tensorflow as tf
 
-from data.padding import cut_to_longest
+from data.padding import trim_batch
 from data.squad.answer_decoding_graph import DecodedAnswers, SquadDecoder
 from data.squad.passage_windows_graph import Passages, create_windows
 from data.squad.squad_options import (
@@ -175,7 +175,7 @@ class _QuestionAnswerer:
         )
         if not self._decoder.options.trim_padding:
             return self._decoder.select_best_logits(**self.predict(features))
-        outputs = self.predict(cut_to_longest(features, 1))
+        outputs = self.predict(trim_batch(features, 1))
         is_padding = features["input_mask"] == 0
         return self._decoder.select_best_logits(
             **_without_padding(outputs, is_padding)
