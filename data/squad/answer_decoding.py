@@ -234,21 +234,21 @@ def _create_candidate(
     verbose_logging: bool,
 ) -> Candidate:
     """Finds the text of a span."""
-    feature, start, end, *logits = span
-    if feature is None or start == 0:
+    feature, first, last, *logits = span
+    if feature is None or first == 0:
         return Candidate("", -1, -1, *logits)
     if feature.token_to_char_map is not None:
-        first = feature.token_to_char_map[start][0]
-        stop = feature.token_to_char_map[end][1]
-        return Candidate(example.context[first:stop], first, stop, *logits)
-    tok_text = " ".join(feature.tokens[start : end + 1])
+        start = feature.token_to_char_map[first][0]
+        end = feature.token_to_char_map[last][1]
+        return Candidate(example.context[start:end], start, end, *logits)
+    tok_text = " ".join(feature.tokens[first : last + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
     text, tokenized, sources = read_cached(
-        feature.token_to_orig_map[start], feature.token_to_orig_map[end]
+        feature.token_to_orig_map[first], feature.token_to_orig_map[last]
     )
-    first, stop = find_in_tokenized(
+    start, end = find_in_tokenized(
         " ".join(tok_text.split()), text, tokenized, verbose_logging
     )
     return Candidate(
-        text[first:stop], sources[first], sources[stop - 1] + 1, *logits
+        text[start:end], sources[start], sources[end - 1] + 1, *logits
     )

@@ -169,7 +169,7 @@ class _QuestionAnswerer:
     def _compute_best_logits(
         self, windows: Windows, start: tf.Tensor, end: tf.Tensor
     ) -> BestLogits:
-        """Returns the best starts and ends in windows `start` to `end` - 1."""
+        """Returns the highest logits in windows `start` to `end` - 1."""
         features = windows.slice(start, end).pack(
             self._tokenizer, self._window_options.max_seq_length
         )

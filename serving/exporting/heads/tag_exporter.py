@@ -152,11 +152,11 @@ class _WordTagger:
         # `places` contains a row for each word: the window that tags the word,
         # and the word's position in the window. The rows are sorted by window,
         # so the words of windows `start` to `end` - 1 are the adjacent rows
-        # `first` to `last` - 1.
+        # `start_row` to `end_row` - 1.
         bounds = tf.cast(tf.stack([start, end]), tf.int64)
-        first, last = tf.unstack(tf.searchsorted(places[:, 0], bounds))
+        start_row, end_row = tf.unstack(tf.searchsorted(places[:, 0], bounds))
         shift = tf.stack([bounds[0], 0])
-        selected = places[first:last] - shift
+        selected = places[start_row:end_row] - shift
         return {
             "probabilities": tf.gather_nd(outputs["probabilities"], selected)
         }
