@@ -57,9 +57,9 @@ class AttentionLayer(keras.layers.Layer):
         size_per_head: int,
         attention_probs_dropout_prob: float,
         kernel_initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(**options)
+        super().__init__(**arguments)
         self.num_attention_heads = num_attention_heads
         self.size_per_head = size_per_head
         self.attention_probs_dropout_prob = attention_probs_dropout_prob

@@ -44,7 +44,7 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         name, dtype, trainable: arguments of `keras.Model`.
         bilstm: put a bidirectional LSTM between encoder and head (paper,
             section 5.1). The head then reads the LSTM's outputs.
-        **options: arguments of `BertModel`: `use_one_hot_embeddings`,
+        **arguments: those of `BertModel`: `use_one_hot_embeddings`,
             `gradient_checkpointing`, `left_to_right`, `trim_padding` and
             `seed`.
 
@@ -66,10 +66,10 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         dtype: str | keras.DTypePolicy | None = None,
         trainable: bool = True,
         bilstm: bool = False,
-        **options: Unpack[EncoderArguments],
+        **arguments: Unpack[EncoderArguments],
     ) -> None:
         super().__init__(name=name, dtype=dtype, trainable=trainable)
-        self.bert = BertModel(config, dtype=self.dtype_policy, **options)
+        self.bert = BertModel(config, dtype=self.dtype_policy, **arguments)
         self.config = config
         self.bilstm: BidirectionalLSTM | None = None
         if bilstm:

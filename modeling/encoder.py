@@ -45,9 +45,9 @@ class TransformerBlock(BertLayer):
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(config, initializer, **options)
+        super().__init__(config, initializer, **arguments)
         if config.hidden_size % config.num_attention_heads:
             raise ValueError(
                 f"hidden_size={config.hidden_size} must be a multiple of "
@@ -159,9 +159,9 @@ class Transformer(BertLayer):
         config: BertConfig,
         initializer: keras.initializers.Initializer,
         gradient_checkpointing: bool = False,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(config, initializer, **options)
+        super().__init__(config, initializer, **arguments)
         self.gradient_checkpointing = gradient_checkpointing
         self.blocks = [
             TransformerBlock(

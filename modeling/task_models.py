@@ -45,9 +45,9 @@ class BertPretrainer(TaskModel[PretrainerOutputs]):
     feature_ranks = TaskModel.feature_ranks | {"masked_lm_positions": 2}
 
     def __init__(
-        self, config: BertConfig, **options: Unpack[TaskModelArguments]
+        self, config: BertConfig, **arguments: Unpack[TaskModelArguments]
     ) -> None:
-        super().__init__(config, **options)
+        super().__init__(config, **arguments)
         self.masked_lm = MaskedLanguageModelHead(
             config,
             self.bert.initializer,
@@ -88,7 +88,7 @@ class BertClassifier(OneHeadModel[Tensor]):
     Args:
         config: sizes and dropout rates of the network.
         num_labels: number of classes, or of values to predict.
-        **options: arguments of `TaskModel`.
+        **arguments: those of `TaskModel`.
 
     Returns:
         logits, float [B, num_labels].
@@ -100,9 +100,9 @@ class BertClassifier(OneHeadModel[Tensor]):
         self,
         config: BertConfig,
         num_labels: int,
-        **options: Unpack[TaskModelArguments],
+        **arguments: Unpack[TaskModelArguments],
     ) -> None:
-        super().__init__(config, **options)
+        super().__init__(config, **arguments)
         self.num_labels = num_labels
         self.head = self.create_output_head(num_labels, "classifier")
 
@@ -123,7 +123,7 @@ class BertTokenClassifier(BertClassifier):
     Args:
         config: sizes and dropout rates of the network.
         num_labels: number of different labels.
-        **options: arguments of `TaskModel`.
+        **arguments: those of `TaskModel`.
 
     Returns:
         logits, float [B, T, num_labels].
@@ -147,9 +147,9 @@ class BertSpanLabeler(OneHeadModel[SpanOutputs]):
     head_input = "sequence_output"
 
     def __init__(
-        self, config: BertConfig, **options: Unpack[TaskModelArguments]
+        self, config: BertConfig, **arguments: Unpack[TaskModelArguments]
     ) -> None:
-        super().__init__(config, **options)
+        super().__init__(config, **arguments)
         self.head = self.create_output_head(2, "squad")
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
@@ -209,9 +209,9 @@ class BertMultipleChoice(MultiTextModel, OneHeadModel[Tensor]):
     feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 
     def __init__(
-        self, config: BertConfig, **options: Unpack[TaskModelArguments]
+        self, config: BertConfig, **arguments: Unpack[TaskModelArguments]
     ) -> None:
-        super().__init__(config, **options)
+        super().__init__(config, **arguments)
         self.head = self.create_output_head(1, "multiple_choice")
 
     def apply_head(

@@ -234,13 +234,13 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:
             bert_config: configuration of the model.
-            **options: arguments that every model of `modeling` accepts. A
+            **arguments: those that every model of `modeling` accepts. A
                 subclass that only passes them on may declare them as Any.
         """
 

@@ -135,7 +135,7 @@ def create_model(
     config: BertConfig | None = None,
     label_alternatives: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
-    **options: Unpack[ModelArguments],
+    **arguments: Unpack[ModelArguments],
 ) -> tuple[ModelT, LoadReport]:
     """Creates a model with the configuration and the weights of a folder.
 
@@ -149,7 +149,7 @@ def create_model(
             outputs of the head are reordered.
         replaces_head: whether the head keeps its random values if the folder
             contains another head.
-        **options: other arguments of the class. By default, the folder states
+        **arguments: other arguments of the class. By default, the folder states
             them.
 
     Returns:
@@ -171,13 +171,13 @@ def create_model(
     # created.
     checkpoint = open_checkpoint(preset)
     check_sizes(checkpoint, preset, config)
-    options = {
+    arguments = {
         **_select_stated_options(keras_class, preset, checkpoint),
-        **options,
+        **arguments,
     }
-    if _has_labels(keras_class) and "num_labels" not in options:
+    if _has_labels(keras_class) and "num_labels" not in arguments:
         raise _unknown_num_labels_error(keras_class, checkpoint)
-    model = keras_class(config, **options)
+    model = keras_class(config, **arguments)
     report = _load_weights(
         model,
         checkpoint,

@@ -25,13 +25,13 @@ class CreateModel(Protocol):
         self,
         bert_config: "modeling.BertConfig",
         /,
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
         """Creates the model.
 
         Args:
             bert_config: configuration of the model.
-            **options: arguments that every model of `modeling` accepts.
+            **arguments: those that every model of `modeling` accepts.
         """
 
 

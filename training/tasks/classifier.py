@@ -137,11 +137,11 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertClassifier":
         """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(
-            bert_config, self.codec.num_outputs, **options
+            bert_config, self.codec.num_outputs, **arguments
         )
 
     def pool(

@@ -114,10 +114,10 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertEmbedder":
         """Creates the BertEmbedder to train."""
-        return modeling.BertEmbedder(bert_config, **options)
+        return modeling.BertEmbedder(bert_config, **arguments)
 
     def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]

@@ -150,10 +150,10 @@ class SquadTask(
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertSpanLabeler":
         """Creates the BertSpanLabeler to train."""
-        return modeling.BertSpanLabeler(bert_config, **options)
+        return modeling.BertSpanLabeler(bert_config, **arguments)
 
     def compute_scores(
         self, encoded_set: _EncodedSet, batches: _Batches

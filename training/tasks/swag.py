@@ -86,10 +86,10 @@ class SwagTask(
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertMultipleChoice":
         """Creates the BertMultipleChoice to train."""
-        return modeling.BertMultipleChoice(bert_config, **options)
+        return modeling.BertMultipleChoice(bert_config, **arguments)
 
     def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]

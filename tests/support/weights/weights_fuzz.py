@@ -272,10 +272,10 @@ def _teach(folder: Path) -> None:
     )
 
     def create_model(
-        bert_config: modeling.BertConfig, /, **options: Any
+        bert_config: modeling.BertConfig, /, **arguments: Any
     ) -> Any:  # noqa: ANN401  no TaskModel, but enough to be loaded
-        del options["bilstm"]
-        return modeling.BertModel(bert_config, **options)
+        del arguments["bilstm"]
+        return modeling.BertModel(bert_config, **arguments)
 
     teacher.load_teacher(starting_point, create_model)
 

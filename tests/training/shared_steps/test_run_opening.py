@@ -22,8 +22,8 @@ def open_here(tmp_path):
 
     def open_here(**fields):
         plan = RunPlan(
-            create_model=lambda config, **options: modeling.BertClassifier(
-                config, 2, **options
+            create_model=lambda config, **arguments: modeling.BertClassifier(
+                config, 2, **arguments
             ),
             loss=modeling.ClassifierLoss(),
             num_steps=None,
