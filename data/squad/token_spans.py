@@ -76,21 +76,21 @@ class QuestionSpans(NamedTuple):
 
 def list_spans(
     features: list[SquadFeatures],
-    result_of: Mapping[int, RawResult],
+    result_of_id: Mapping[int, RawResult],
     options: DecodingOptions,
 ) -> QuestionSpans:
     """Returns the possible answers to a question, and "no answer".
 
     Args:
         features: windows of the question.
-        result_of: {`unique_id` of a window: its logits}.
+        result_of_id: {`unique_id` of a window: its logits}.
         options: options for choosing answers from the logits.
     """
     spans: list[TokenSpan] = []
     null = TokenSpan(None, 0, 0, 0.0, 0.0)
     null_score = NULL_ODDS_WITHOUT_ANSWER
     for feature in features:
-        result = result_of[feature.unique_id]
+        result = result_of_id[feature.unique_id]
         length = len(feature.tokens) if options.trim_padding else None
         start_logits = np.asarray(result.start_logits[:length], np.float64)
         end_logits = np.asarray(result.end_logits[:length], np.float64)
@@ -122,8 +122,8 @@ def _select_highest(logits: FloatArray, num_best: int) -> dict[int, float]:
 
 def _create_spans(
     feature: SquadFeatures,
-    start_logit_of: Mapping[int, float],
-    end_logit_of: Mapping[int, float],
+    start_logit_of_token: Mapping[int, float],
+    end_logit_of_token: Mapping[int, float],
     max_answer_length: int,
 ) -> Iterator[TokenSpan]:
     """Yields the spans of the passage in a window, with their logits.
@@ -132,12 +132,12 @@ def _create_spans(
     an answer has at most 3 tokens, the first tokens 4 and 1 and the last tokens
     5 and 3 form the spans from 4 to 5 and from 1 to 3.
     """
-    for first, start_logit in start_logit_of.items():
+    for first, start_logit in start_logit_of_token.items():
         # If several windows contain a token, let answers start at it only in
         # the window with the most context around it.
         if not feature.token_is_max_context.get(first, False):
             continue
-        for last, end_logit in end_logit_of.items():
+        for last, end_logit in end_logit_of_token.items():
             is_short = first <= last < first + max_answer_length
             if is_short and last in feature.token_to_orig_map:
                 yield TokenSpan(feature, first, last, start_logit, end_logit)

@@ -95,12 +95,12 @@ def pools_otherwise(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", [modeling.BertModel, modeling.BertEmbedder, OwnEmbedder]
+    "keras_class", [modeling.BertModel, modeling.BertEmbedder, OwnEmbedder]
 )
 def test_an_embedder_is_warned_of_another_pooling(
-    pools_otherwise, kind, caplog
+    pools_otherwise, keras_class, caplog
 ):
-    kind.from_preset(pools_otherwise)
+    keras_class.from_preset(pools_otherwise)
     assert POOLING in caplog.text
 
 
