@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # The flags of a task. Covariant, so that what takes a task of a
 # FineTuningConfig accepts the task of any script.
 ConfigT_co = TypeVar("ConfigT_co", bound=FineTuningConfig, covariant=True)
-# An example, and what `Task.encode` yields beside a record.
+# An example, and what `FineTuningTask.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 ContextT = TypeVar("ContextT")
 # The same in a set. Covariant, so that an AnyEncodedSet may be any set.
@@ -59,8 +59,8 @@ class EncodedSet(Generic[ExampleT_co, ContextT_co]):
         num_records: number of records, which may be more than the examples.
         checksum: checksum that does not depend on the records' order.
         examples: the examples, to evaluate or to predict. () in training.
-        decoding_contexts: what `Task.encode` yielded beside each record, in the
-            order of the records. () in training.
+        decoding_contexts: what `FineTuningTask.encode` yielded beside each
+            record, in the order of the records. () in training.
     """
 
     name: SetName
@@ -92,7 +92,9 @@ EncodedSets: TypeAlias = Mapping[SetName, EncodedSet[ExampleT, ContextT]]
 AnyEncodedSets: TypeAlias = EncodedSets[object, object]
 
 
-class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
+class FineTuningTask(
+    abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]
+):
     """One fine-tuning task: subclass it, and pass it to `fine_tune`.
 
     The constructor of a subclass checks the task's own flags, and sets its
@@ -104,7 +106,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
 
     For a type checker, name the types of the flags, of an example, of the
     decoding context of a record, and of the outputs of the model:
-    `Task[DataFileConfig, InputExample, int, FloatArray]`.
+    `FineTuningTask[DataFileConfig, InputExample, int, FloatArray]`.
 
     Args:
         starting_point: StartingPoint of the command, with its flags and its
@@ -295,7 +297,5 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
         """
 
 
-# A task with the flags of any script.
-FineTuningTask: TypeAlias = Task[FineTuningConfig, ExampleT, ContextT, OutputsT]
 # A task, for functions that read none of its examples, contexts and outputs.
-AnyTask: TypeAlias = FineTuningTask[Any, Any, Any]
+AnyFineTuningTask: TypeAlias = FineTuningTask[FineTuningConfig, Any, Any, Any]

@@ -43,7 +43,7 @@ from training.run_files.run_folder import RunFolder
 from training.shared_steps import run_opening
 from training.shared_steps.run_plan import CreateModel, RunPlan
 from training.starting_point import StartingPoint
-from training.task import AnyTask, EncodedSet
+from training.task import AnyFineTuningTask, EncodedSet
 from training.tasks.classifier_setup import (
     create_task,
     open_processor,
@@ -68,9 +68,9 @@ class OpenedMrpc(NamedTuple):
     """
 
     starting_point: StartingPoint[ClassifierConfig]
-    task: AnyTask
+    task: AnyFineTuningTask
     run_folder: RunFolder
-    # Any, as in an AnyTask.
+    # Any, as in an AnyFineTuningTask.
     encoded_sets: dict[str, EncodedSet[Any, Any]]
 
 

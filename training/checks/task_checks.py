@@ -9,10 +9,10 @@ from data.sets.label_spelling import list_similar_labels
 from data.sets.set_names import suffix_of
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
-from training.task import AnyTask
+from training.task import AnyFineTuningTask
 
 
-def check_task(task: AnyTask) -> None:
+def check_task(task: AnyFineTuningTask) -> None:
     """Checks a task against the model and the weights that it starts from.
 
     Raises:
@@ -66,7 +66,7 @@ def _warn_of_unnamed_outputs(preset: Preset, labels: Sequence[str]) -> None:
     )
 
 
-def _warn_of_similar_labels(task: AnyTask) -> None:
+def _warn_of_similar_labels(task: AnyFineTuningTask) -> None:
     if similar_labels := list_similar_labels(task.labels or ()):
         logging.warning(
             "These labels differ only in their spelling, but are different "
@@ -75,7 +75,7 @@ def _warn_of_similar_labels(task: AnyTask) -> None:
         )
 
 
-def _check_metric_for_best(task: AnyTask) -> None:
+def _check_metric_for_best(task: AnyFineTuningTask) -> None:
     """Checks that the task computes the metric of --metric_for_best."""
     chosen = task.config.fine_tuning.metric_for_best
     metrics = [*task.metrics]
@@ -93,7 +93,7 @@ def _check_metric_for_best(task: AnyTask) -> None:
         )
 
 
-def _check_weights(task: AnyTask, preset: Preset) -> None:
+def _check_weights(task: AnyFineTuningTask, preset: Preset) -> None:
     """Checks the network, the tokenizer and the head of the weights."""
     config = task.config
     trains = config.training.do_train

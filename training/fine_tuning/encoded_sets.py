@@ -20,7 +20,7 @@ from training.dev_set.set_fingerprints import SetFingerprint
 from training.run_files import fingerprints
 from training.task import (
     AnyEncodedSets,
-    AnyTask,
+    AnyFineTuningTask,
     ContextT,
     EncodedSet,
     EncodedSets,
@@ -31,7 +31,8 @@ from training.task import (
 
 
 def write_encoded_sets(
-    task: FineTuningTask[ExampleT, ContextT, OutputsT], folder: StrPath
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+    folder: StrPath,
 ) -> dict[str, EncodedSet[ExampleT, ContextT]]:
     """Reads the sets that a command needs, then writes their records.
 
@@ -68,7 +69,7 @@ def write_encoded_sets(
     return encoded_sets
 
 
-def _list_set_names(task: AnyTask) -> list[str]:
+def _list_set_names(task: AnyFineTuningTask) -> list[str]:
     """Returns the names of the sets that a command needs."""
     config = task.config
     set_names: list[SetName] = []
@@ -90,7 +91,7 @@ def _create_temporary_folder() -> str:
 
 
 def _write_encoded_set(
-    task: FineTuningTask[ExampleT, ContextT, OutputsT],
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     set_name: SetName,
     examples: Sequence[ExampleT],
     folder: StrPath,

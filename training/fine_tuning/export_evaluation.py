@@ -18,8 +18,9 @@ from serving.engines import (
     exported_outputs,
     resize_last_axis,
 )
+from training.config.fine_tuning_config import FineTuningConfig
 from training.task import (
-    AnyTask,
+    AnyFineTuningTask,
     ContextT,
     EncodedSet,
     ExampleT,
@@ -29,7 +30,7 @@ from training.task import (
 
 
 def evaluate_export(
-    task: FineTuningTask[ExampleT, ContextT, OutputsT],
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     model_class: kinds.ModelClass,
     folder: Path,
     encoded_sets: Sequence[EncodedSet[ExampleT, ContextT]],
@@ -94,7 +95,7 @@ def _open_engine(
 
 
 def _predict_batches(
-    task: AnyTask,
+    task: AnyFineTuningTask,
     model_class: kinds.ModelClass,
     engine: engines.Engine,
     encoded_set: EncodedSet[object, object],

@@ -4,6 +4,7 @@ from typing import Any, Generic, TypeAlias
 
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
+from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.encoded_sets import select_sets
 from training.fine_tuning.eval_loss import BatchesWithLoss
 from training.loop.batch_predictor import BatchPredictor
@@ -38,7 +39,7 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
 
     def __init__(
         self,
-        task: FineTuningTask[ExampleT, ContextT, OutputsT],
+        task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
         encoded_sets: EncodedSets[ExampleT, ContextT],
         trainer: Trainer,
     ) -> None:

@@ -1,4 +1,4 @@
-"""Fine-tunes a `Task` (task.py): all steps of a command, and how it ends.
+"""Runs a `FineTuningTask`: all steps of a command, and how it ends.
 
 A command usually writes its scores, predictions, export, weights and card. If
 its dev set is not the dev set of the run, it only shows the scores.
@@ -31,10 +31,18 @@ from training.run_files.run_results import log_scores
 from training.shared_steps import run_ending
 from training.shared_steps.run_opening import open_run
 from training.shared_steps.teacher import load_teacher
-from training.task import AnyTask, ContextT, ExampleT, FineTuningTask, OutputsT
+from training.task import (
+    AnyFineTuningTask,
+    ContextT,
+    ExampleT,
+    FineTuningTask,
+    OutputsT,
+)
 
 
-def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
+def fine_tune(
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
@@ -232,7 +240,9 @@ def _warn_of_missed_labels(
         )
 
 
-def _list_dev_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
+def _list_dev_score_lines(
+    task: AnyFineTuningTask, dev_scores: Scores
+) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
     if metric not in dev_scores:
@@ -240,7 +250,7 @@ def _list_dev_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
     return [f"{metric} on the dev set: {dev_scores[metric]:.4f}"]
 
 
-def _list_export_commands(task: AnyTask) -> Sequence[str]:
+def _list_export_commands(task: AnyFineTuningTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
     return example_calls.list_example_commands(

@@ -21,7 +21,7 @@ from training.fine_tuning.export_evaluation import evaluate_export
 from training.fine_tuning.fine_tuner import AnyFineTuner
 from training.loop.trainer import Trainer
 from training.shared_steps import run_ending
-from training.task import AnyTask, EncodedSet
+from training.task import AnyFineTuningTask, EncodedSet
 
 
 def export_model(
@@ -68,7 +68,7 @@ def export_model(
 
 
 def check_export_scores(
-    task: AnyTask,
+    task: AnyFineTuningTask,
     encoded_sets: Sequence[EncodedSet[object, object]],
     model_scores: Mapping[str, float],
     scores_of_format: Mapping[str, Scores],
@@ -98,7 +98,7 @@ def check_export_scores(
 
 
 def _check_export_score(
-    task: AnyTask,
+    task: AnyFineTuningTask,
     format_name: str,
     metric: str,
     *,
@@ -136,7 +136,7 @@ def _check_export_score(
     logging.info("%s: %s %.4f, %s", format_name, metric, score, comparison)
 
 
-def _remedy_of(task: AnyTask) -> str:
+def _remedy_of(task: AnyFineTuningTask) -> str:
     """Returns what to do if an export scores lower than the model."""
     config = task.config
     if config.export.quantize:

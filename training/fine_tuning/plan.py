@@ -17,11 +17,11 @@ from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
 from training.run_files import fingerprints, run_description
 from training.shared_steps.run_plan import RunPlan
-from training.task import AnyEncodedSets, AnyTask, EncodedSet
+from training.task import AnyEncodedSets, AnyFineTuningTask, EncodedSet
 
 
 def plan_fine_tuning(
-    task: AnyTask,
+    task: AnyFineTuningTask,
     encoded_sets: AnyEncodedSets,
     set_fingerprints: SetFingerprints,
 ) -> RunPlan:
@@ -69,7 +69,7 @@ def plan_fine_tuning(
 
 
 def collect_fine_tuning_settings(
-    task: AnyTask,
+    task: AnyFineTuningTask,
     train_set: EncodedSet[object, object],
     set_fingerprints: SetFingerprints,
 ) -> TrainingSettings:
@@ -106,7 +106,7 @@ def collect_fine_tuning_settings(
 
 
 def compute_dev_sets_checksum(
-    task: AnyTask, encoded_sets: AnyEncodedSets
+    task: AnyFineTuningTask, encoded_sets: AnyEncodedSets
 ) -> int:
     """Returns a checksum of what scores depend on besides the weights.
 

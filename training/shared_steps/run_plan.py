@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CreateModel(Protocol):
-    """Creates the model of a task, as `Task.create_model` does."""
+    """Creates the model of a task, as `FineTuningTask.create_model` does."""
 
     def __call__(
         self,

@@ -36,7 +36,8 @@ def load_teacher(
             tokenizer.
         create_model: creates the task's model.
         label_alternatives: lists of names of the model's outputs, see
-            `Task.label_alternatives`. Empty if the outputs are not labels.
+            `FineTuningTask.label_alternatives`. Empty if the outputs are not
+            labels.
         output_mode: what the model's outputs are, None if the task has only one
             mode.
 

@@ -31,7 +31,7 @@ from training.preparation.data_file_decisions import (
     with_dev_set_rule,
 )
 from training.starting_point import StartingPoint
-from training.task import AnyTask
+from training.task import AnyFineTuningTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 
@@ -145,7 +145,7 @@ def decide_by_rows(
 def create_task(
     starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
-) -> AnyTask:
+) -> AnyFineTuningTask:
     """Creates the task, and reads the sets that decide its labels.
 
     The train set may decide the labels, the weights of their classes, and

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, None]
 
 
-class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
+class EmbeddingTask(
+    task.FineTuningTask[DataFileConfig, InputExample, None, FloatArray]
+):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.

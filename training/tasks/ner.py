@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
 
-class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
+class NerTask(
+    task.FineTuningTask[NerConfig, NerExample, NerFeatures, FloatArray]
+):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:

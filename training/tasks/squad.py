@@ -42,7 +42,7 @@ _Batches: TypeAlias = task.Batches[SpanOutputs]
 
 
 class SquadTask(
-    task.Task[SquadConfig, SquadExample, SquadFeatures, SpanOutputs]
+    task.FineTuningTask[SquadConfig, SquadExample, SquadFeatures, SpanOutputs]
 ):
     """Finds the answer to a question in a passage.
 

@@ -29,7 +29,9 @@ _EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 
 
 class SwagTask(
-    task.Task[FineTuningConfig, swag_examples.SwagExample, None, FloatArray]
+    task.FineTuningTask[
+        FineTuningConfig, swag_examples.SwagExample, None, FloatArray
+    ]
 ):
     """Chooses which of four endings continues a sentence.
 

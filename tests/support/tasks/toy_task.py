@@ -41,7 +41,7 @@ from training.shared_steps import run_opening
 from training.shared_steps.run_plan import RunPlan
 from training.starting_point import StartingPoint
 
-TaskT = TypeVar("TaskT", bound=task.AnyTask)
+TaskT = TypeVar("TaskT", bound=task.AnyFineTuningTask)
 
 
 def create_flags(folder: StrPath, **changes: object) -> Flags:
@@ -98,7 +98,7 @@ def load_tokenizer() -> FullTokenizer:
 
 
 def create_trainer(
-    created: task.AnyTask, labels: Sequence[str] | None = None
+    created: task.AnyFineTuningTask, labels: Sequence[str] | None = None
 ) -> Trainer:
     """Returns the Trainer of a task's command that does not train."""
     plan = RunPlan(
@@ -174,7 +174,7 @@ class BertClassifier(modeling.BertClassifier):
         return outputs, seed
 
 
-class ToyTask(task.Task[FineTuningConfig, int, None, FloatArray]):
+class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
     """Classifies sequences of WordPieces, by default all of one length.
 
     Attributes:
