@@ -90,11 +90,11 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         self.build_head({"sequence_output": sequence, "pooled_output": pooled})
 
     @abc.abstractmethod
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates the weights of the head, if it has any.
 
         Args:
-            encoded: shapes of the outputs of `BertModel`.
+            shapes: shapes of the outputs of `BertModel`, by their names.
         """
 
     def create_output_head(self, num_outputs: int, name: str) -> OutputHead:
@@ -179,9 +179,9 @@ class OneHeadModel(TaskModel[OutputsT_co]):
     head_input: Literal["pooled_output", "sequence_output"] = "pooled_output"
     head_dropout_prob: float = 0.1
 
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates the weights of `head`."""
-        self.head.build(encoded[self.head_input])
+        self.head.build(shapes[self.head_input])
 
     def drop_head_inputs(
         self, encoded: EncoderOutputs, seed: Tensor | None

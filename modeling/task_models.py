@@ -56,11 +56,11 @@ class BertPretrainer(TaskModel[PretrainerOutputs]):
         )
         self.next_sentence = self.create_output_head(2, "seq_relationship")
 
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates the heads' weights, whose names begin with `cls/`."""
         with keras.name_scope("cls"):
-            self.masked_lm.build(encoded["sequence_output"])
-            self.next_sentence.build(encoded["pooled_output"])
+            self.masked_lm.build(shapes["sequence_output"])
+            self.next_sentence.build(shapes["pooled_output"])
 
     def apply_head(
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
@@ -152,10 +152,10 @@ class BertSpanLabeler(OneHeadModel[SpanOutputs]):
         super().__init__(config, **arguments)
         self.head = self.create_output_head(2, "squad")
 
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates the head's weights, whose names begin with `cls/squad/`."""
         with keras.name_scope("cls"):
-            super().build_head(encoded)
+            super().build_head(shapes)
 
     def apply_head(
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
@@ -239,7 +239,7 @@ class BertEmbedder(MultiTextModel):
 
     embeds_texts = True
 
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""
 
     def apply_head(

@@ -40,7 +40,7 @@ from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
-from training.shared_steps import run_opening
+from training.shared_steps import trainer_loading
 from training.shared_steps.run_plan import CreateModel, RunPlan
 from training.starting_point import StartingPoint
 from training.task import AnyFineTuningTask, EncodedSet
@@ -108,7 +108,7 @@ def create_training_work(
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
         training_settings={},
     )
-    trainer = run_opening.create_trainer(
+    trainer = trainer_loading.create_trainer(
         starting_point,
         RunFolder.open(starting_point),
         plan,
@@ -253,7 +253,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
         num_steps=None,
         training_settings={},
     )
-    trainer = run_opening.create_trainer(
+    trainer = trainer_loading.create_trainer(
         starting_point,
         run_folder,
         plan,

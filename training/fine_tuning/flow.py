@@ -29,8 +29,8 @@ from training.loop import devices
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_results import log_scores
 from training.shared_steps import run_ending
-from training.shared_steps.run_opening import open_run
 from training.shared_steps.teacher import load_teacher
+from training.shared_steps.trainer_loading import load_trainer
 from training.task import (
     AnyFineTuningTask,
     ContextT,
@@ -75,7 +75,9 @@ def fine_tune(
         set_fingerprints,
     )
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
-    trainer = open_run(starting_point, plan, strategy=strategy, teacher=teacher)
+    trainer = load_trainer(
+        starting_point, plan, strategy=strategy, teacher=teacher
+    )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.named_record_errors(records):

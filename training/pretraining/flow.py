@@ -33,8 +33,8 @@ from training.pretraining.records import (
 )
 from training.run_files.best_step import BestStepRule
 from training.shared_steps import run_ending
-from training.shared_steps.run_opening import open_run
 from training.shared_steps.teacher import load_teacher
+from training.shared_steps.trainer_loading import load_trainer
 from training.starting_point import StartingPoint
 
 
@@ -56,7 +56,9 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
     records = find_all_records(starting_point)
     dev_set_fingerprints = fingerprint_dev_set(config, records)
     plan = plan_pretraining(starting_point, records.train, dev_set_fingerprints)
-    trainer = open_run(starting_point, plan, strategy=strategy, teacher=teacher)
+    trainer = load_trainer(
+        starting_point, plan, strategy=strategy, teacher=teacher
+    )
     evaluator = PretrainingEvaluator(config, records.dev, trainer)
     evaluation = None
     with record_checks.named_record_errors(records):

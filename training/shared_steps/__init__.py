@@ -4,7 +4,7 @@ A command runs them in this order:
 
     teacher.py: loads the teacher
     run_plan.py: `RunPlan`: what a command will train and record
-    run_opening.py: `open_run`: the folder, the model and its Trainer, with the
+    trainer_loading.py: `load_trainer`: the run's folder, and its model with the
         weights to start from
     run_ending.py: stores, exports and logs what was trained
 

@@ -1,7 +1,7 @@
 """The plan of a command: what to train and record, before the model exists.
 
-The plan.py of fine_tuning/ and of pretraining/ makes it. run_opening.py then
-opens the run, and creates the model of the plan.
+The plan.py of fine_tuning/ and of pretraining/ makes it. trainer_loading.py
+then opens the run's folder, and creates the model of the plan.
 """
 
 import dataclasses

@@ -17,8 +17,6 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.similarity import pair_scores, pair_vectors
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
-from model_folders.reading import settings_check
-from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
@@ -85,11 +83,6 @@ class EmbeddingTask(
             "task_name": starting_point.config.selected_task_name,
             "max_seq_length": self.max_seq_length,
         }
-
-    def check_preset(self, preset: Preset) -> None:
-        """Warns if weights that are not trained need another pooling."""
-        if not self.config.training.do_train:
-            settings_check.warn_of_pooling(preset)
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""

@@ -37,7 +37,7 @@ from training.preparation.starting_point_loading import (
     read_initial_preset,
 )
 from training.run_files.run_folder import RunFolder
-from training.shared_steps import run_opening
+from training.shared_steps import trainer_loading
 from training.shared_steps.run_plan import RunPlan
 from training.starting_point import StartingPoint
 
@@ -107,7 +107,7 @@ def create_trainer(
         num_steps=None,
         training_settings={},
     )
-    return run_opening.create_trainer(
+    return trainer_loading.create_trainer(
         created.starting_point,
         RunFolder.open(created.starting_point, labels),
         plan,

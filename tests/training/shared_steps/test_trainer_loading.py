@@ -1,4 +1,4 @@
-"""What both flows open before they train or evaluate."""
+"""The Trainer that both flows load before they train or evaluate."""
 
 import keras
 import numpy as np
@@ -9,18 +9,18 @@ import modeling
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_starting_point
 from training.run_files.history_lines import HISTORY_FILE, read_history
-from training.shared_steps.run_opening import open_run
 from training.shared_steps.run_plan import RunPlan
+from training.shared_steps.trainer_loading import load_trainer
 
 
 @pytest.fixture
-def open_here(tmp_path):
+def load_here(tmp_path):
     """A function (**fields of the plan) -> Trainer of a run in the folder."""
     starting_point = create_starting_point(
         create_config(tmp_path, do_eval=True), SMALL
     )
 
-    def open_here(**fields):
+    def load_here(**fields):
         plan = RunPlan(
             create_model=lambda config, **arguments: modeling.BertClassifier(
                 config, 2, **arguments
@@ -30,28 +30,28 @@ def open_here(tmp_path):
             training_settings={},
             **fields,
         )
-        return open_run(
+        return load_trainer(
             starting_point, plan, strategy=tf.distribute.get_strategy()
         )
 
-    return open_here
+    return load_here
 
 
-def test_random_weights_depend_on_no_earlier_draw(open_here):
+def test_random_weights_depend_on_no_earlier_draw(load_here):
     """A teacher draws random numbers before its weights are loaded."""
-    first = open_here().model.get_weights()
+    first = load_here().model.get_weights()
     keras.random.normal([3])
-    np.testing.assert_equal(open_here().model.get_weights(), first)
+    np.testing.assert_equal(load_here().model.get_weights(), first)
 
 
 def test_evaluations_are_recorded_with_the_dev_set_of_the_plan(
-    open_here, tmp_path
+    load_here, tmp_path
 ):
-    trainer = open_here(dev_set_checksum=7)
+    trainer = load_here(dev_set_checksum=7)
     trainer.run_folder.write_evaluation(3, {"accuracy": 0.5})
     (line,) = read_history(tmp_path / HISTORY_FILE)
     assert line["dev_set"] == 7
 
 
-def test_the_folder_has_the_labels_of_the_plan(open_here):
-    assert open_here(labels=["no", "yes"]).run_folder.labels == ["no", "yes"]
+def test_the_folder_has_the_labels_of_the_plan(load_here):
+    assert load_here(labels=["no", "yes"]).run_folder.labels == ["no", "yes"]

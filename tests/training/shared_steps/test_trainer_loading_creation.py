@@ -1,4 +1,4 @@
-"""How fine-tuning and pretraining get a Trainer."""
+"""The Trainer that fine-tuning and pretraining create."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.config.training_config import NumSteps
 from training.run_files.run_folder import RunFolder
-from training.shared_steps import run_opening
+from training.shared_steps import trainer_loading
 from training.shared_steps.run_plan import RunPlan
 
 
@@ -44,7 +44,7 @@ def create_run_trainer(tmp_path):
             num_steps=NumSteps(3, 0) if trains else None,
             training_settings={},
         )
-        return run_opening.create_trainer(
+        return trainer_loading.create_trainer(
             starting_point,
             RunFolder.open(starting_point),
             plan,

@@ -1,4 +1,4 @@
-"""Opens the run of a command by its `RunPlan`: its folder, model and weights.
+"""Loads the Trainer of a command by its `RunPlan`: folder, model and weights.
 
 `Trainer.fit` then trains it. run_ending.py has the steps after the training.
 """
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
 
 
-def open_run(
+def load_trainer(
     starting_point: StartingPoint[TrainingConfig],
     plan: RunPlan,
     *,
     strategy: tf.distribute.Strategy,
     teacher: "AnyTaskModel | None" = None,
 ) -> Trainer:
-    """Opens the folder of a run, and creates its model with its weights.
+    """Opens the folder of a run, creates its model, and loads its weights.
 
     Args:
         starting_point: what the run starts from.
