@@ -9,7 +9,7 @@ What all tasks use:
     parallel_jobs/: work on large inputs, in processes or on Beam
     text/: text to WordPieces, in Python and in a graph
     arrays.py: types of NumPy arrays
-    padding.py: trims the padding of a batch
+    padding.py: trims a batch to its longest input
     probabilities.py: logits to probabilities, and these to logarithms
 
 A package for each task, which reads, encodes, decodes and scores its examples.

@@ -1,9 +1,9 @@
-"""Cuts batches of inputs to their longest input."""
+"""Trims batches of inputs to their longest input."""
 
 import tensorflow as tf
 
 
-def cut_to_longest(
+def trim_batch(
     features: dict[str, tf.Tensor], multiple: int = 16
 ) -> dict[str, tf.Tensor]:
     """Removes the positions at the end that are padding in all sequences.

@@ -67,7 +67,7 @@ class HeadSettings(TypedDict, total=False):
             no windows.
         legal_tags: whether the best legal sequence of tags is chosen, or each
             tag alone.
-        trim_padding: whether the padding of inputs is skipped.
+        trim_padding: whether the padding of inputs is trimmed.
         load_best: whether a run reports its best step, or its last.
     """
 
@@ -151,7 +151,7 @@ class RunFlagsEntry(TypedDict, total=False):
         num_train_epochs: number of passes over the train set.
         text_column: column of the text in the user's table.
         text_b_column: column of the second text, None for single texts.
-        trim_padding: whether the padding of inputs is skipped.
+        trim_padding: whether the padding of inputs is trimmed.
     """
 
     max_seq_length: int | None

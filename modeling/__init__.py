@@ -38,7 +38,7 @@ What the layers compute with:
     ops.py: building blocks in plain `keras.ops`, the reference for faster ones
     dispatch.py: chooses a plain version of ops.py or a faster one
     sequence_ops.py: masks, and the vectors at some positions
-    unpadding.py: leaves padding out
+    row_layouts.py: leaves the rows of padding out of all other layers
     packing.py: packs short sequences into long ones, for attention
     accelerated/: the functions of ops.py as TensorFlow fuses or compiles them
 

@@ -1,7 +1,7 @@
 """Types of the keyword arguments that layers and models share.
 
-A constructor that passes such arguments on declares `**options`, for example
-`**options: Unpack[LayerArguments]`.
+A constructor that passes such arguments on declares, for example,
+`**arguments: Unpack[LayerArguments]`.
 """
 
 from typing import TypedDict
@@ -23,7 +23,7 @@ class EncoderArguments(TypedDict, total=False):
     use_one_hot_embeddings: bool
     gradient_checkpointing: bool
     left_to_right: bool
-    unpad: bool
+    trim_padding: bool
     seed: int | None
 
 

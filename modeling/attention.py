@@ -17,8 +17,8 @@ import keras
 from modeling import ops
 from modeling.arguments import LayerArguments
 from modeling.layers import Dense
+from modeling.row_layouts import Layout
 from modeling.tensors import Shape, Tensor
-from modeling.unpadding import Layout
 
 
 class AttentionLayer(keras.layers.Layer):
@@ -44,7 +44,7 @@ class AttentionLayer(keras.layers.Layer):
             dropout. If None, the call applies no dropout.
         training: whether the call is part of a training step.
         layout: for self-attention on inputs flattened to R rows, [R, width]:
-            the `Layout` (see modeling/unpadding.py) of these rows. If None,
+            the `Layout` (see modeling/row_layouts.py) of these rows. If None,
             both inputs have the shapes above.
 
     Returns:
@@ -57,9 +57,9 @@ class AttentionLayer(keras.layers.Layer):
         size_per_head: int,
         attention_probs_dropout_prob: float,
         kernel_initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(**options)
+        super().__init__(**arguments)
         self.num_attention_heads = num_attention_heads
         self.size_per_head = size_per_head
         self.attention_probs_dropout_prob = attention_probs_dropout_prob

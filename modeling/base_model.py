@@ -68,7 +68,7 @@ class BaseModel(KerasFitModel):
         *,
         config: BertConfig | None = None,
         labels: Sequence[str] | None = None,
-        **options: Unpack[ModelArguments],
+        **arguments: Unpack[ModelArguments],
     ) -> Self:
         """Creates a model with the configuration and the weights of a folder.
 
@@ -85,7 +85,7 @@ class BaseModel(KerasFitModel):
             labels: names of the outputs, in order. If the folder names the same
                 labels in another order, the head's outputs are reordered. By
                 default, the folder states them.
-            **options: other arguments of the class, such as `num_labels`. By
+            **arguments: other arguments of the class, such as `num_labels`. By
                 default, the folder states them.
 
         Raises:
@@ -94,7 +94,7 @@ class BaseModel(KerasFitModel):
                 or `num_labels` is not the number of `labels`.
         """
         if labels is not None:
-            num_labels = options.setdefault("num_labels", len(labels))
+            num_labels = arguments.setdefault("num_labels", len(labels))
             check_labels(labels, num_labels=num_labels)
         preset = folder_reading.read_preset(path)
         if cls.embeds_texts:
@@ -104,7 +104,7 @@ class BaseModel(KerasFitModel):
             config=config,
             label_alternatives=() if labels is None else [labels],
             replaces_head=True,
-            **options,
+            **arguments,
         )
         if report.missing:
             logging.warning(
@@ -122,7 +122,7 @@ class BaseModel(KerasFitModel):
         config: BertConfig | None = None,
         label_alternatives: Sequence[Sequence[str]] = (),
         replaces_head: bool = False,
-        **options: Unpack[ModelArguments],
+        **arguments: Unpack[ModelArguments],
     ) -> tuple[Self, "LoadReport"]:
         """Creates a model like `from_preset`, and also returns a LoadReport.
 
@@ -135,7 +135,7 @@ class BaseModel(KerasFitModel):
                 the outputs of the head are reordered.
             replaces_head: whether the head keeps its random values if the
                 folder contains another head.
-            **options: other arguments of the class. By default, the folder
+            **arguments: other arguments of the class. By default, the folder
                 states them.
 
         Returns:
@@ -156,7 +156,7 @@ class BaseModel(KerasFitModel):
             config=config,
             label_alternatives=label_alternatives,
             replaces_head=replaces_head,
-            **options,
+            **arguments,
         )
 
     @classmethod

@@ -44,8 +44,9 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         name, dtype, trainable: arguments of `keras.Model`.
         bilstm: put a bidirectional LSTM between encoder and head (paper,
             section 5.1). The head then reads the LSTM's outputs.
-        **options: arguments of `BertModel`: `use_one_hot_embeddings`,
-            `gradient_checkpointing`, `left_to_right`, `unpad` and `seed`.
+        **arguments: those of `BertModel`: `use_one_hot_embeddings`,
+            `gradient_checkpointing`, `left_to_right`, `trim_padding` and
+            `seed`.
 
     Call arguments:
         features: dict of tensors, listed at the top of this file.
@@ -65,10 +66,10 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         dtype: str | keras.DTypePolicy | None = None,
         trainable: bool = True,
         bilstm: bool = False,
-        **options: Unpack[EncoderArguments],
+        **arguments: Unpack[EncoderArguments],
     ) -> None:
         super().__init__(name=name, dtype=dtype, trainable=trainable)
-        self.bert = BertModel(config, dtype=self.dtype_policy, **options)
+        self.bert = BertModel(config, dtype=self.dtype_policy, **arguments)
         self.config = config
         self.bilstm: BidirectionalLSTM | None = None
         if bilstm:
@@ -89,11 +90,11 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         self.build_head({"sequence_output": sequence, "pooled_output": pooled})
 
     @abc.abstractmethod
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates the weights of the head, if it has any.
 
         Args:
-            encoded: shapes of the outputs of `BertModel`.
+            shapes: shapes of the outputs of `BertModel`, by their names.
         """
 
     def create_output_head(self, num_outputs: int, name: str) -> OutputHead:
@@ -178,9 +179,9 @@ class OneHeadModel(TaskModel[OutputsT_co]):
     head_input: Literal["pooled_output", "sequence_output"] = "pooled_output"
     head_dropout_prob: float = 0.1
 
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates the weights of `head`."""
-        self.head.build(encoded[self.head_input])
+        self.head.build(shapes[self.head_input])
 
     def drop_head_inputs(
         self, encoded: EncoderOutputs, seed: Tensor | None

@@ -24,6 +24,7 @@ from modeling.initializers import TruncatedNormal
 from modeling.keras_export import to_functional_model
 from modeling.ops import dropout_seed
 from modeling.packing import PackedLayout
+from modeling.row_layouts import TrimmedLayout
 from modeling.sequence_ops import (
     attended_positions,
     create_attention_mask_from_input_mask,
@@ -31,7 +32,6 @@ from modeling.sequence_ops import (
     last_positions,
 )
 from modeling.tensors import Features, Shape, Tensor
-from modeling.unpadding import UnpaddedLayout
 
 
 class EncoderOutputs(TypedDict):
@@ -47,12 +47,12 @@ class EncoderOutputs(TypedDict):
 class BertModel(BaseModel):
     """Encodes a batch of WordPiece sequences.
 
-    With `unpad`, a call skips padding if it passes an `input_mask` of rank 2.
-    Outputs at padding are then meaningless, and all other outputs change only
-    by rounding. In training, the call also packs short sequences together for
-    attention. The number of positions that are not padding varies, so `unpad`
-    does not work where JAX traces, for example under `jax.jit` or in a
-    functional model.
+    With `trim_padding`, a call that passes an `input_mask` of rank 2 computes
+    no padding. Outputs at padding are then meaningless, and all other outputs
+    change only by rounding. In training, the call also packs short sequences
+    together for attention. The number of positions that are not padding varies,
+    so `trim_padding` does not work where JAX traces, for example under
+    `jax.jit` or in a functional model.
 
     Examples:
         Encodes "[CLS] the boat is old . [SEP]" and one position of padding:
@@ -74,7 +74,7 @@ class BertModel(BaseModel):
             positions (ablation in section 5.1 of the paper). The model then
             pools the last WordPiece, which attends to all other WordPieces,
             instead of the first.
-        unpad: skip padding, as described above.
+        trim_padding: compute no padding, as described above.
         seed: int, seed of the initial weights and of all dropout. If None, the
             seed is random.
         name: name of the model. Checkpoints name the variables `bert/...` with
@@ -117,7 +117,7 @@ class BertModel(BaseModel):
         use_one_hot_embeddings: bool = False,
         gradient_checkpointing: bool = False,
         left_to_right: bool = False,
-        unpad: bool = False,
+        trim_padding: bool = False,
         seed: int | None = None,
         name: str = "bert",
         dtype: str | keras.DTypePolicy | None = None,
@@ -129,7 +129,7 @@ class BertModel(BaseModel):
         self.use_one_hot_embeddings = use_one_hot_embeddings
         self.gradient_checkpointing = gradient_checkpointing
         self.left_to_right = left_to_right
-        self.unpad = unpad
+        self.trim_padding = trim_padding
         self.seed = seed
         self.seed_generator = keras.random.SeedGenerator(
             seed, name="seed_generator"
@@ -280,15 +280,19 @@ class BertModel(BaseModel):
 
     def _create_layouts(
         self, input_mask: Tensor | None, training: bool
-    ) -> tuple[UnpaddedLayout | None, PackedLayout | None]:
-        """Returns the layout of a batch without padding, and as it is packed.
+    ) -> tuple[TrimmedLayout | None, PackedLayout | None]:
+        """Returns the layouts of a batch, trimmed and packed.
 
         Both results are None if the call also computes padding. Only the second
         result is None if attention does not pack the sequences of this call.
         """
-        if not self.unpad or input_mask is None or len(input_mask.shape) != 2:
+        if (
+            not self.trim_padding
+            or input_mask is None
+            or len(input_mask.shape) != 2
+        ):
             return None, None
-        layout = UnpaddedLayout(input_mask)
+        layout = TrimmedLayout(input_mask)
         # Pack only in training. Packed sequences need a larger mask, [S, T, T]
         # instead of [B, 1, T], which slows down inference.
         return layout, PackedLayout(layout) if training else None
@@ -317,7 +321,7 @@ class BertModel(BaseModel):
             "use_one_hot_embeddings": self.use_one_hot_embeddings,
             "gradient_checkpointing": self.gradient_checkpointing,
             "left_to_right": self.left_to_right,
-            "unpad": self.unpad,
+            "trim_padding": self.trim_padding,
             "seed": self.seed,
         }
 

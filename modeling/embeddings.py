@@ -44,9 +44,9 @@ class Embeddings(BertLayer):
         config: BertConfig,
         initializer: keras.initializers.Initializer,
         use_one_hot_embeddings: bool = False,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(config, initializer, **options)
+        super().__init__(config, initializer, **arguments)
         self.use_one_hot_embeddings = use_one_hot_embeddings
         self.layer_norm = self.create_layer_norm()
 

@@ -1,7 +1,7 @@
 """The Transformer encoder (Vaswani et al. 2017, section 3.1) of BERT.
 
 Layer normalization follows each residual sum (post-LN). In shapes, B = batch,
-F = length in WordPieces, R = number of rows (see unpadding.py) and W = hidden
+F = length in WordPieces, R = number of rows (see row_layouts.py) and W = hidden
 size.
 """
 
@@ -19,8 +19,8 @@ from modeling.dispatch import uses_plain_versions
 from modeling.layers import BertLayer, Dense
 from modeling.ops import dropout_seed
 from modeling.packing import PackedLayout
+from modeling.row_layouts import Layout, PaddedLayout
 from modeling.tensors import Shape, Tensor
-from modeling.unpadding import Layout, PaddedLayout
 
 
 class TransformerBlock(BertLayer):
@@ -45,9 +45,9 @@ class TransformerBlock(BertLayer):
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(config, initializer, **options)
+        super().__init__(config, initializer, **arguments)
         if config.hidden_size % config.num_attention_heads:
             raise ValueError(
                 f"hidden_size={config.hidden_size} must be a multiple of "
@@ -143,9 +143,9 @@ class Transformer(BertLayer):
         inputs: float [B, F, W].
         seed: int [2], seed of all dropout in this call. If None, the call
             applies no dropout.
-        layout: `UnpaddedLayout`, if the blocks should skip padding. Outputs at
-            padding are then meaningless. If None, the blocks compute padding
-            too.
+        layout: `TrimmedLayout`, if the blocks should compute no padding.
+            Outputs at padding are then meaningless. If None, the blocks compute
+            padding too.
         packed_layout: where attention packs the rows of `layout`. Other layers
             use `layout`, and `attention_mask` must be [S, F, F] for S packed
             sequences. If None, attention uses `layout`.
@@ -159,9 +159,9 @@ class Transformer(BertLayer):
         config: BertConfig,
         initializer: keras.initializers.Initializer,
         gradient_checkpointing: bool = False,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(config, initializer, **options)
+        super().__init__(config, initializer, **arguments)
         self.gradient_checkpointing = gradient_checkpointing
         self.blocks = [
             TransformerBlock(

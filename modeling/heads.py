@@ -34,9 +34,9 @@ class OutputHead(keras.layers.Layer):
         self,
         num_outputs: int,
         initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(**options)
+        super().__init__(**arguments)
         self.num_outputs = num_outputs
         self.initializer = initializer
 
@@ -84,9 +84,9 @@ class BidirectionalLSTM(keras.layers.Layer):
         self,
         hidden_size: int,
         seed_generator: keras.random.SeedGenerator | None = None,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(**options)
+        super().__init__(**arguments)
         self.hidden_size = hidden_size
         initializers = keras.initializers
         half = keras.layers.LSTM(
@@ -144,9 +144,9 @@ class MaskedLanguageModelHead(BertLayer):
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(config, initializer, **options)
+        super().__init__(config, initializer, **arguments)
         self.dense = keras.layers.Dense(
             config.hidden_size,
             activation=ACTIVATIONS[config.hidden_act or "linear"],

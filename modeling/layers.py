@@ -19,16 +19,16 @@ class BertLayer(keras.layers.Layer):
     Args:
         config: sizes and dropout rates of the network.
         initializer: initializer of the layer's kernels and tables.
-        **options: arguments of `keras.layers.Layer`.
+        **arguments: those of `keras.layers.Layer`.
     """
 
     def __init__(
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **options: Unpack[LayerArguments],
+        **arguments: Unpack[LayerArguments],
     ) -> None:
-        super().__init__(**options)
+        super().__init__(**arguments)
         self.config = config
         self.initializer = initializer
 
@@ -54,7 +54,7 @@ class Dense(keras.layers.Dense):
         units: width of the outputs.
         hidden_act: key of `ops.ACTIVATIONS`. If None, the layer applies no
             activation.
-        **options: arguments of `keras.layers.Dense`.
+        **arguments: those of `keras.layers.Dense`.
 
     Call arguments:
         inputs: float [..., W].
@@ -65,9 +65,9 @@ class Dense(keras.layers.Dense):
         self,
         units: int,
         hidden_act: str | None = None,
-        **options: Unpack[DenseArguments],
+        **arguments: Unpack[DenseArguments],
     ) -> None:
-        super().__init__(units, **options)
+        super().__init__(units, **arguments)
         self.hidden_act = hidden_act
 
     def __call__(self, inputs: Tensor, training: bool = False) -> Tensor:

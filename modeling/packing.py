@@ -5,15 +5,15 @@ sequence of full length, each short sequence attends only to itself, so the
 results do not change.
 
 In shapes, B = batch, T = length in WordPieces, W = width, R = number of rows
-(see unpadding.py) and S = number of packed sequences.
+(see row_layouts.py) and S = number of packed sequences.
 """
 
 from typing import NamedTuple
 
 import keras
 
+from modeling.row_layouts import MappedLayout, RowMap, TrimmedLayout
 from modeling.tensors import Tensor
-from modeling.unpadding import MappedLayout, RowMap, UnpaddedLayout
 
 
 class PackedLayout(MappedLayout):
@@ -31,7 +31,7 @@ class PackedLayout(MappedLayout):
             the same sequence, or both are unused.
     """
 
-    def __init__(self, layout: UnpaddedLayout) -> None:
+    def __init__(self, layout: TrimmedLayout) -> None:
         _, capacity = layout.row_map.shape
         plan = plan_packing(layout.row_map.positions, layout.lengths, capacity)
         super().__init__(plan.row_map)

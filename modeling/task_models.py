@@ -45,9 +45,9 @@ class BertPretrainer(TaskModel[PretrainerOutputs]):
     feature_ranks = TaskModel.feature_ranks | {"masked_lm_positions": 2}
 
     def __init__(
-        self, config: BertConfig, **options: Unpack[TaskModelArguments]
+        self, config: BertConfig, **arguments: Unpack[TaskModelArguments]
     ) -> None:
-        super().__init__(config, **options)
+        super().__init__(config, **arguments)
         self.masked_lm = MaskedLanguageModelHead(
             config,
             self.bert.initializer,
@@ -56,11 +56,11 @@ class BertPretrainer(TaskModel[PretrainerOutputs]):
         )
         self.next_sentence = self.create_output_head(2, "seq_relationship")
 
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates the heads' weights, whose names begin with `cls/`."""
         with keras.name_scope("cls"):
-            self.masked_lm.build(encoded["sequence_output"])
-            self.next_sentence.build(encoded["pooled_output"])
+            self.masked_lm.build(shapes["sequence_output"])
+            self.next_sentence.build(shapes["pooled_output"])
 
     def apply_head(
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
@@ -88,7 +88,7 @@ class BertClassifier(OneHeadModel[Tensor]):
     Args:
         config: sizes and dropout rates of the network.
         num_labels: number of classes, or of values to predict.
-        **options: arguments of `TaskModel`.
+        **arguments: those of `TaskModel`.
 
     Returns:
         logits, float [B, num_labels].
@@ -100,9 +100,9 @@ class BertClassifier(OneHeadModel[Tensor]):
         self,
         config: BertConfig,
         num_labels: int,
-        **options: Unpack[TaskModelArguments],
+        **arguments: Unpack[TaskModelArguments],
     ) -> None:
-        super().__init__(config, **options)
+        super().__init__(config, **arguments)
         self.num_labels = num_labels
         self.head = self.create_output_head(num_labels, "classifier")
 
@@ -123,7 +123,7 @@ class BertTokenClassifier(BertClassifier):
     Args:
         config: sizes and dropout rates of the network.
         num_labels: number of different labels.
-        **options: arguments of `TaskModel`.
+        **arguments: those of `TaskModel`.
 
     Returns:
         logits, float [B, T, num_labels].
@@ -136,8 +136,8 @@ class BertTokenClassifier(BertClassifier):
 class BertSpanLabeler(OneHeadModel[SpanOutputs]):
     """Finds where an answer starts and ends (paper, section 4.2).
 
-    With `unpad`, the model subtracts 10000 from the logits at padding, so that
-    no answer starts or ends there. Without `unpad`, as in Google's code, an
+    With `trim_padding`, the model subtracts 10000 from the logits at padding,
+    so that no answer starts or ends there. Without it, as in Google's code, an
     answer can start or end at padding.
 
     Returns:
@@ -147,15 +147,15 @@ class BertSpanLabeler(OneHeadModel[SpanOutputs]):
     head_input = "sequence_output"
 
     def __init__(
-        self, config: BertConfig, **options: Unpack[TaskModelArguments]
+        self, config: BertConfig, **arguments: Unpack[TaskModelArguments]
     ) -> None:
-        super().__init__(config, **options)
+        super().__init__(config, **arguments)
         self.head = self.create_output_head(2, "squad")
 
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates the head's weights, whose names begin with `cls/squad/`."""
         with keras.name_scope("cls"):
-            super().build_head(encoded)
+            super().build_head(shapes)
 
     def apply_head(
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
@@ -163,7 +163,7 @@ class BertSpanLabeler(OneHeadModel[SpanOutputs]):
         """Returns the start and end logits of each position, float [B, T]."""
         logits = self.head(encoded[self.head_input])
         mask = features.get("input_mask")
-        if self.bert.unpad and mask is not None and len(mask.shape) == 2:
+        if self.bert.trim_padding and mask is not None and len(mask.shape) == 2:
             mask = keras.ops.cast(mask, logits.dtype)
             logits = logits + ((1.0 - mask) * -10000.0)[..., None]
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
@@ -209,9 +209,9 @@ class BertMultipleChoice(MultiTextModel, OneHeadModel[Tensor]):
     feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 
     def __init__(
-        self, config: BertConfig, **options: Unpack[TaskModelArguments]
+        self, config: BertConfig, **arguments: Unpack[TaskModelArguments]
     ) -> None:
-        super().__init__(config, **options)
+        super().__init__(config, **arguments)
         self.head = self.create_output_head(1, "multiple_choice")
 
     def apply_head(
@@ -239,7 +239,7 @@ class BertEmbedder(MultiTextModel):
 
     embeds_texts = True
 
-    def build_head(self, encoded: dict[str, Shape]) -> None:
+    def build_head(self, shapes: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""
 
     def apply_head(

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from data.text.tokenization import FullTokenizer
-from files.paths import StrPath
 from imports.installation import install_command
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import PathOrPreset
 from options import fields
 from options.path_types import PathType
 from serving.engines import EXPORT_FORMATS, ExportFormat
@@ -47,7 +46,7 @@ class ExportOptions:
     formats: Sequence[ExportFormat] = ("saved_model",)
     fixed_length: int | None = None
     quantize: Literal["int8"] | None = None
-    weights: StrPath | Preset | None = None
+    weights: PathOrPreset | None = None
 
     def __post_init__(self) -> None:
         """Checks that all engines of the export tokenize alike."""

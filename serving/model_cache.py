@@ -61,7 +61,7 @@ class _ModelCache:
 
     def load(
         self,
-        text_model_class: type[ModelT],
+        text_model_type: type[ModelT],
         path: str,
         num_threads: int | None,
         engine: ExportFormat | None,
@@ -70,7 +70,7 @@ class _ModelCache:
         """Returns the model that is kept, or loads another model and keeps it.
 
         Args:
-            text_model_class: class of the model, `TextModel`.
+            text_model_type: class of the model, `TextModel`.
             path: folder of the export.
             num_threads: number of threads.
             engine: format of the engine, None to choose one.
@@ -80,9 +80,9 @@ class _ModelCache:
             os.path.abspath(path), num_threads, engine or "", checksum
         )
         kept_key, kept_model = self._kept or (None, None)
-        if kept_key == asked_key and isinstance(kept_model, text_model_class):
+        if kept_key == asked_key and isinstance(kept_model, text_model_type):
             return kept_model
-        text_model = text_model_class(path, num_threads, engine)
+        text_model = text_model_type(path, num_threads, engine)
         key = _ModelKey(
             os.path.abspath(text_model.path),
             num_threads,
@@ -97,7 +97,7 @@ _CACHE = _ModelCache()
 
 
 def load_cached(
-    text_model_class: type[ModelT],
+    text_model_type: type[ModelT],
     path: str,
     num_threads: int | None,
     engine: ExportFormat | None,
@@ -108,7 +108,7 @@ def load_cached(
     The process keeps only the model that was loaded last.
 
     Args:
-        text_model_class: class of the model, `TextModel`.
+        text_model_type: class of the model, `TextModel`.
         path: folder of the export.
         num_threads: number of threads.
         engine: format of the engine, None to choose one.
@@ -116,19 +116,19 @@ def load_cached(
             may have kept the model of an earlier job from the same folder. If
             the folder contains another model, the function returns that model.
     """
-    return _CACHE.load(text_model_class, path, num_threads, engine, checksum)
+    return _CACHE.load(text_model_type, path, num_threads, engine, checksum)
 
 
 class UnloadableModel:
     """Stands for a model that could not be loaded. Any use raises the error.
 
     Args:
-        text_model_class: class of the model.
+        text_model_type: class of the model.
         error: why it could not be loaded.
     """
 
-    def __init__(self, text_model_class: type, error: Exception) -> None:
-        self._text_model_class = text_model_class
+    def __init__(self, text_model_type: type, error: Exception) -> None:
+        self._text_model_class = text_model_type
         self._error = error
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  as the model's
@@ -147,7 +147,7 @@ def _raise_error(error: Exception, *_: object, **__: object) -> NoReturn:
 
 
 def unpickle_model(
-    text_model_class: type[ModelT],
+    text_model_type: type[ModelT],
     path: str,
     num_threads: int | None,
     engine: ExportFormat,
@@ -160,7 +160,7 @@ def unpickle_model(
     only when the call uses the model.
 
     Args:
-        text_model_class: class of the model.
+        text_model_type: class of the model.
         path: absolute path of the export.
         num_threads: number of threads.
         engine: format of the engine.
@@ -168,7 +168,7 @@ def unpickle_model(
     """
     try:
         text_model = load_cached(
-            text_model_class, path, num_threads, engine, checksum
+            text_model_type, path, num_threads, engine, checksum
         )
         if text_model.checksum != checksum:
             raise ValueError(
@@ -177,4 +177,4 @@ def unpickle_model(
             )
         return text_model
     except Exception as error:
-        return UnloadableModel(text_model_class, error)
+        return UnloadableModel(text_model_type, error)

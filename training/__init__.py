@@ -8,7 +8,7 @@ What a command knows before it trains:
     dev_set/: whether the scores on a dev set may be trusted
     starting_point.py: `StartingPoint`: the flags, with the network, the
         tokenizer and the settings that are in the folder of the weights
-    task.py: `Task`, what a fine-tuning task is
+    task.py: `FineTuningTask`, what a fine-tuning task is
     checks/: what refuses a command before its first step
     preparation/: decides the flags, and creates the `StartingPoint`
     tasks/: the fine-tuning tasks, which only scripts import
@@ -22,7 +22,7 @@ What trains:
 The two flows, from their first to their last step:
 
     run/: plans, creates and ends the run of either flow
-    fine_tuning/: `fine_tune` trains a `Task`
+    fine_tuning/: `fine_tune` trains a `FineTuningTask`
     pretraining/: `pretrain` trains on records
 
 Two words name the work before the model exists. To prepare is to find out what

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # The flags of a task. Covariant, so that what takes a task of a
 # FineTuningConfig accepts the task of any script.
 ConfigT_co = TypeVar("ConfigT_co", bound=FineTuningConfig, covariant=True)
-# An example, and what `Task.encode` yields beside a record.
+# An example, and what `FineTuningTask.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 ContextT = TypeVar("ContextT")
 # The same in a set. Covariant, so that an AnyEncodedSet may be any set.
@@ -60,8 +60,8 @@ class EncodedSet(Generic[ExampleT_co, ContextT_co]):
         num_records: number of records, which may be more than the examples.
         checksum: checksum that does not depend on the records' order.
         examples: the examples, to evaluate or to predict. () in training.
-        decoding_contexts: what `Task.encode` yielded beside each record, in the
-            order of the records. () in training.
+        decoding_contexts: what `FineTuningTask.encode` yielded beside each
+            record, in the order of the records. () in training.
     """
 
     name: SetName
@@ -93,7 +93,9 @@ EncodedSets: TypeAlias = Mapping[SetName, EncodedSet[ExampleT, ContextT]]
 AnyEncodedSets: TypeAlias = EncodedSets[object, object]
 
 
-class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
+class FineTuningTask(
+    abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]
+):
     """One fine-tuning task: subclass it, and pass it to `fine_tune`.
 
     The constructor of a subclass checks the task's own flags, and sets its
@@ -104,7 +106,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
 
     For a type checker, name the types of the flags, of an example, of the
     decoding context of a record, and of the outputs of the model:
-    `Task[DataFileConfig, InputExample, int, FloatArray]`.
+    `FineTuningTask[DataFileConfig, InputExample, int, FloatArray]`.
 
     Args:
         starting_point: StartingPoint of the command, with its flags and its
@@ -239,13 +241,13 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:
             bert_config: configuration of the model.
-            **options: arguments that every model of `modeling` accepts. A
+            **arguments: those that every model of `modeling` accepts. A
                 subclass that only passes them on may declare them as Any.
         """
 
@@ -300,7 +302,5 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]):
         """
 
 
-# A task with the flags of any script.
-FineTuningTask: TypeAlias = Task[FineTuningConfig, ExampleT, ContextT, OutputsT]
 # A task, for functions that read none of its examples, contexts and outputs.
-AnyFineTuningTask: TypeAlias = FineTuningTask[Any, Any, Any]
+AnyFineTuningTask: TypeAlias = FineTuningTask[FineTuningConfig, Any, Any, Any]

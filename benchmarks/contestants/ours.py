@@ -274,7 +274,9 @@ def export_task(workload: timing.Workload) -> timing.Work:
 
 
 def export_model(
-    workload: timing.Workload, source: str | Path, kind: ModelKey = "classifier"
+    workload: timing.Workload,
+    source: str | Path,
+    model_key: ModelKey = "classifier",
 ) -> str:
     """Exports a model with random weights. Returns the export's path.
 
@@ -282,7 +284,7 @@ def export_model(
         workload: settings of the contestant. "variant" is the name of an
             engine, and may continue with flags of a script.
         source: folder that contains the model's configuration and vocabulary.
-        kind: the model to export.
+        model_key: the model to export.
     """
     path = os.path.join(workload["folder"], "model")
     dtype = (
@@ -303,24 +305,24 @@ def export_model(
         return model
 
     settings: ClassifierSettings | SpanSettings = {}
-    if kind == "encoder":
+    if model_key == "encoder":
         model = create(modeling.BertModel)
-    elif kind == "classifier":
+    elif model_key == "classifier":
         model = create(modeling.BertClassifier, 2)
         settings = {"labels": ["no", "yes"]}
     else:
         model = create(modeling.BertSpanLabeler)
-        # Let the network skip padding, as the other libraries do.
+        # Trim padding, as the other libraries do.
         settings = {"trim_padding": True}
     serving.export(path, model, settings, options)
     return path
 
 
 def load_model(
-    workload: timing.Workload, kind: ModelKey = "classifier"
+    workload: timing.Workload, model_key: ModelKey = "classifier"
 ) -> serving.TextModel:
     """Exports a random model of MiniLM's size, and loads it as users do."""
-    path = export_model(workload, workload["minilm_dir"], kind)
+    path = export_model(workload, workload["minilm_dir"], model_key)
     # TensorFlow, which runs a SavedModel, has already started its threads.
     is_saved = workload["variant"] == "saved_model"
     return serving.load(

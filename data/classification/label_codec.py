@@ -35,11 +35,11 @@ class LabelCodec:
         """Number of the network's outputs: one per label, 1 in regression."""
         return len(self.labels) or 1
 
-    def probabilities(self, outputs: FloatArray) -> FloatArray:
-        """Converts logits to probabilities, float32 [examples, labels].
+    def compute_values(self, outputs: FloatArray) -> FloatArray:
+        """Computes what predictions state, float32 [examples, labels].
 
-        In regression, `outputs` are predicted values [examples, 1], which the
-        function returns as float32.
+        These are the probabilities of the labels. In regression, they are the
+        outputs themselves, the predicted values [examples, 1].
         """
         return to_probabilities(outputs.astype(np.float32), self.output_mode)
 
@@ -68,7 +68,7 @@ class LabelCodec:
             values: list[Label] = outputs[:, 0].tolist()
             return values
         if self.output_mode == output_modes.MULTILABEL:
-            is_chosen = self.probabilities(outputs) > MULTILABEL_THRESHOLD
+            is_chosen = self.compute_values(outputs) > MULTILABEL_THRESHOLD
             return [
                 [self.labels[index] for index in np.flatnonzero(is_label)]
                 for is_label in is_chosen

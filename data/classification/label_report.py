@@ -65,7 +65,7 @@ def write_label_report(
     gold_labels: list[Label] = []
     predicted_labels = codec.decode_labels(outputs)
     for example, predicted, probabilities in zip(
-        examples, predicted_labels, codec.probabilities(outputs), strict=True
+        examples, predicted_labels, codec.compute_values(outputs), strict=True
     ):
         gold = example.label
         if gold is None:

@@ -54,30 +54,31 @@ def create_prediction_rows(
     the right label is unknown. `outputs` are as in
     `LabelCodec.decode_labels`.
     """
-    probabilities = codec.probabilities(outputs).max(-1).tolist()
-    for example, label, probability in zip(
-        examples, codec.decode_labels(outputs), probabilities, strict=True
+    values = codec.compute_values(outputs).max(-1).tolist()
+    for example, label, value in zip(
+        examples, codec.decode_labels(outputs), values, strict=True
     ):
-        answer = _create_answer(example, label, probability, codec.labels)
+        answer = _create_answer(example, label, value, codec.labels)
         yield output_rows.with_prediction(example.row or {}, answer)
 
 
 def _create_answer(
     example: InputExample,
     label: Label,
-    probability: float,
+    value: float,
     labels: Sequence[str],
 ) -> JsonObject:
     """Returns the fields that the prediction for an example adds to its row.
 
-    `labels` is [] in regression.
+    `value` is the highest probability of a label. `labels` is [] in regression,
+    which ignores `value`.
     """
     gold = example.label
     if isinstance(gold, list):
         gold = sorted(gold, key=labels.index)
     answer: JsonObject = {
         "label": ",".join(label) if isinstance(label, list) else label,
-        "probability": f"{probability:.6f}",
+        "probability": f"{value:.6f}",
         "correct": "" if gold is None else label == gold,
     }
     if not labels:
@@ -156,10 +157,10 @@ def write_labels(
     table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
     json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
     predicted = codec.decode_labels(outputs)
-    probabilities = codec.probabilities(outputs)
+    all_values = codec.compute_values(outputs)
     with atomic_open(table_file) as table, atomic_open(json_file) as lines:
         for entry, label, values in zip(
-            entries, predicted, probabilities, strict=True
+            entries, predicted, all_values, strict=True
         ):
             cells = "\t".join(map(str, values))
             table.write(f"{cells}\n".encode())
@@ -176,14 +177,14 @@ def write_labels(
 def _format_line(
     entry: Mapping[str, object],
     label: Label,
-    probabilities: FloatArray,
+    values: FloatArray,
     labels: Sequence[str],
 ) -> bytes:
     """Returns a line of predictions.jsonl. `labels` is [] in regression."""
     fields: JsonObject = {**entry, "label": label}
     if labels:
         fields["probabilities"] = dict(
-            zip(labels, probabilities.tolist(), strict=True)
+            zip(labels, values.tolist(), strict=True)
         )
     line = json.dumps(fields, ensure_ascii=False, allow_nan=False)
     # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as in the input.

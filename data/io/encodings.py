@@ -96,13 +96,13 @@ def _describe_first_word(data: bytes) -> str:
     # A word with other letters is easy to recognize.
     mixed_words = (word for word in words if re.search(rb"[A-Za-z]", word))
     word = next(mixed_words, words[0])
-    encoding_of: dict[str, str] = {}
+    encoding_of_text: dict[str, str] = {}
     for name in sorted(
         _ICONV_NAME_OF_ENCODING, key=scores.__getitem__, reverse=True
     ):
         # Other encodings of the same word tell the reader nothing.
-        encoding_of.setdefault(word.decode(name, "replace"), name)
-    (first, best), (second, other), *_ = encoding_of.items()
+        encoding_of_text.setdefault(word.decode(name, "replace"), name)
+    (first, best), (second, other), *_ = encoding_of_text.items()
     return (
         f"The first such word is {first[:40]!r} in {best} and {second[:40]!r} "
         f"in {other}. Set --encoding={best}, or convert the file with iconv -f "

@@ -14,7 +14,7 @@ import tensorflow as tf
 from data.io.feature_specs import RecordSpec
 from data.io.tf_examples import feature_lengths
 from data.io.tfrecord_files import count_records, read_records
-from data.padding import cut_to_longest
+from data.padding import trim_batch
 
 # In training: number of records in the shuffle buffer.
 SHUFFLE_BUFFER_SIZE = 10000
@@ -104,7 +104,7 @@ def create_dataset(
         seed: number that determines the order in training.
         skip_records: number of records to skip at the start. In training,
             complete epochs are skipped without reading their records.
-        trims_padding: whether to cut each batch to its longest sequence,
+        trims_padding: whether to trim each batch to its longest sequence,
             rounded up to a multiple of 16.
 
     Returns:
@@ -135,7 +135,7 @@ def create_dataset(
         features = decode_batch(serialized, records.spec)
         if records.dynamic_masking is not None and draws is not None:
             features = records.dynamic_masking(features, draws)
-        return cut_to_longest(features) if trims_padding else features
+        return trim_batch(features) if trims_padding else features
 
     # Turn autotuning off. With it on, finding the end of a dataset sometimes
     # took as long as reading the whole dataset.

@@ -129,9 +129,10 @@ def file_size(path: StrPath) -> int:
 
 
 def is_file(path: StrPath) -> bool:
-    """Returns whether there is a local file, or a remote file or folder."""
+    """Returns whether there is a local or remote file, and not a folder."""
     if is_remote(path):
-        exists: bool = _import_gfile().exists(path)
+        gfile = _import_gfile()
+        exists: bool = gfile.exists(path) and not gfile.isdir(path)
         return exists
     return os.path.isfile(path)
 

@@ -89,11 +89,11 @@ def tag_words(
     tags = ["O"] * len(word_spans)
     spans = []
     for span in sorted(value_of_span):
-        first, after = _find_covered_words(word_spans, span.start, span.end)
-        _check_words_are_free(tags[first:after], span, text, place)
-        tags[first:after] = [f"I-{span.label}"] * (after - first)
-        tags[first] = f"B-{span.label}"
-        complete = text[word_spans[first][0] : word_spans[after - 1][1]]
+        start, end = _find_covered_words(word_spans, span)
+        _check_words_are_free(tags[start:end], span, text, place)
+        tags[start:end] = [f"I-{span.label}"] * (end - start)
+        tags[start] = f"B-{span.label}"
+        complete = text[word_spans[start][0] : word_spans[end - 1][1]]
         spans.append(
             _create_tagged_span(
                 span, value_of_span[span], complete, text, place
@@ -103,17 +103,20 @@ def tag_words(
 
 
 def _find_covered_words(
-    word_spans: Sequence[tuple[int, int]], start: int, end: int
+    word_spans: Sequence[tuple[int, int]], span: LabeledSpan
 ) -> tuple[int, int]:
     """Returns which words a span overlaps: (first word, word after the last).
 
     Examples:
-        >>> _find_covered_words([(0, 4), (5, 9), (10, 14)], start=7, end=12)
+        >>> word_spans = [(0, 4), (5, 9), (10, 14)]
+        >>> _find_covered_words(word_spans, LabeledSpan(7, 12, "PER"))
         (1, 3)
     """
-    first = bisect.bisect_right(word_spans, start, key=lambda word: word[1])
-    after = bisect.bisect_left(word_spans, end, key=lambda word: word[0])
-    return first, after
+    start = bisect.bisect_right(
+        word_spans, span.start, key=lambda word: word[1]
+    )
+    end = bisect.bisect_left(word_spans, span.end, key=lambda word: word[0])
+    return start, end
 
 
 def _check_words_are_free(

@@ -218,7 +218,7 @@ def _split_evenly(items: list[T], num_lists: int) -> list[list[T]]:
     borders = [
         len(items) * index // num_lists for index in range(num_lists + 1)
     ]
-    return [items[first:end] for first, end in itertools.pairwise(borders)]
+    return [items[start:end] for start, end in itertools.pairwise(borders)]
 
 
 def _combine_results(

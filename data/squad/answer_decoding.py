@@ -71,16 +71,16 @@ def decode_predictions(
         tokenizer: tokenizer of the model, which maps answers to the passage's
             spelling if there are no character offsets.
     """
-    result_of = {result.unique_id: result for result in all_results}
-    features_of = collections.defaultdict(list)
+    result_of_id = {result.unique_id: result for result in all_results}
+    features_of_example = collections.defaultdict(list)
     for feature in all_features:
-        features_of[feature.example_index].append(feature)
+        features_of_example[feature.example_index].append(feature)
 
     answers = SquadAnswers({}, {}, {})
     for example_index, example in enumerate(all_examples):
-        features = features_of.pop(example_index, [])
+        features = features_of_example.pop(example_index, [])
         answer = decode_question(
-            example, features, result_of, options, tokenizer
+            example, features, result_of_id, options, tokenizer
         )
         answers.texts[example.qas_id] = answer.nbest[answer.chosen_index].text
         if options.version_2_with_negative:
@@ -128,7 +128,7 @@ class RankedCandidates(NamedTuple):
 def decode_question(
     example: SquadExample,
     features: list[SquadFeatures],
-    result_of: Mapping[int, RawResult],
+    result_of_id: Mapping[int, RawResult],
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> RankedCandidates:
@@ -137,12 +137,12 @@ def decode_question(
     Args:
         example: the question.
         features: windows of the question.
-        result_of: {`unique_id` of a window: its logits}.
+        result_of_id: {`unique_id` of a window: its logits}.
         options: options for choosing answers from the logits.
         tokenizer: tokenizer of the model, which maps answers to the passage's
             spelling if there are no character offsets.
     """
-    spans, null, null_score = list_spans(features, result_of, options)
+    spans, null, null_score = list_spans(features, result_of_id, options)
     if options.version_2_with_negative:
         spans.append(null)
     spans.sort(key=operator.attrgetter("score"), reverse=True)
@@ -234,21 +234,21 @@ def _create_candidate(
     verbose_logging: bool,
 ) -> Candidate:
     """Finds the text of a span."""
-    feature, start, end, *logits = span
-    if feature is None or start == 0:
+    feature, first, last, *logits = span
+    if feature is None or first == 0:
         return Candidate("", -1, -1, *logits)
     if feature.token_to_char_map is not None:
-        first = feature.token_to_char_map[start][0]
-        stop = feature.token_to_char_map[end][1]
-        return Candidate(example.context[first:stop], first, stop, *logits)
-    tok_text = " ".join(feature.tokens[start : end + 1])
+        start = feature.token_to_char_map[first][0]
+        end = feature.token_to_char_map[last][1]
+        return Candidate(example.context[start:end], start, end, *logits)
+    tok_text = " ".join(feature.tokens[first : last + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
     text, tokenized, sources = read_cached(
-        feature.token_to_orig_map[start], feature.token_to_orig_map[end]
+        feature.token_to_orig_map[first], feature.token_to_orig_map[last]
     )
-    first, stop = find_in_tokenized(
+    start, end = find_in_tokenized(
         " ".join(tok_text.split()), text, tokenized, verbose_logging
     )
     return Candidate(
-        text[first:stop], sources[first], sources[stop - 1] + 1, *logits
+        text[start:end], sources[start], sources[end - 1] + 1, *logits
     )

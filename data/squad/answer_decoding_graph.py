@@ -113,15 +113,15 @@ class SquadDecoder:
         Both arguments are float [W, F]. B is `options.n_best_size`, or F for
         shorter windows.
         """
-        starts = self._select_highest(start_logits)
-        ends = self._select_highest(end_logits)
+        start = self._select_highest(start_logits)
+        end = self._select_highest(end_logits)
         return {
-            "start_logits": starts.logits,
-            "starts": starts.positions,
-            "null_start_logits": starts.null_logits,
-            "end_logits": ends.logits,
-            "ends": ends.positions,
-            "null_end_logits": ends.null_logits,
+            "start_logits": start.logits,
+            "firsts": start.positions,
+            "null_start_logits": start.null_logits,
+            "end_logits": end.logits,
+            "lasts": end.positions,
+            "null_end_logits": end.null_logits,
         }
 
     def _select_highest(self, logits: tf.Tensor) -> _SelectedLogits:

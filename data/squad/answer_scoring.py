@@ -246,11 +246,11 @@ def _score_v2(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
     """Scores answers as the script of v2.0 does."""
-    gold_of = dict(gold_answers)
-    exact, f1 = _score_questions(gold_of, predictions)
+    gold_of_id = dict(gold_answers)
+    exact, f1 = _score_questions(gold_of_id, predictions)
     # Use lists, not sets, because a sum of floats depends on the order.
-    has_answer = [qas_id for qas_id in exact if gold_of[qas_id]]
-    no_answer = [qas_id for qas_id in exact if not gold_of[qas_id]]
+    has_answer = [qas_id for qas_id in exact if gold_of_id[qas_id]]
+    no_answer = [qas_id for qas_id in exact if not gold_of_id[qas_id]]
     scores: dict[str, float] = {}
     for prefix, qas_ids in (
         ("", list(exact)),
@@ -271,12 +271,12 @@ def _score_v2(
 
 
 def _score_questions(
-    gold_of: Mapping[str, list[str]], predictions: Mapping[str, str]
+    gold_of_id: Mapping[str, list[str]], predictions: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Returns the exact match and F1 of v2.0, as {question id: score} each."""
     exact: dict[str, float] = {}
     f1: dict[str, float] = {}
-    for qas_id, texts in gold_of.items():
+    for qas_id, texts in gold_of_id.items():
         text = predictions[qas_id]
         texts = [gold for gold in texts if normalize_answer(gold)] or [""]
         exact[qas_id] = max(compute_exact(gold, text) for gold in texts)
@@ -285,7 +285,7 @@ def _score_questions(
 
 
 def _find_best_thresholds(
-    gold_of: Mapping[str, list[str]],
+    gold_of_id: Mapping[str, list[str]],
     predictions: Mapping[str, str],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
@@ -297,12 +297,12 @@ def _find_best_thresholds(
     one more question. A threshold is 0 if it is best to answer none.
     """
     results = {}
-    exact, f1 = _score_questions(gold_of, predictions)
-    num_unanswerable = sum(not answers for answers in gold_of.values())
+    exact, f1 = _score_questions(gold_of_id, predictions)
+    num_unanswerable = sum(not answers for answers in gold_of_id.values())
     for name, scores in (("exact", exact), ("f1", f1)):
         # What each answered question adds to the score.
         gains = {
-            qas_id: score if gold_of[qas_id] else -bool(predictions[qas_id])
+            qas_id: score if gold_of_id[qas_id] else -bool(predictions[qas_id])
             for qas_id, score in scores.items()
         }
         best, threshold = _find_best_threshold(

@@ -131,10 +131,10 @@ def find_in_tokenized(
     elif not pred_text or pred_text != pred_text.strip(" "):
         failure = "Couldn't map start or end position"
     else:
-        end = start + len(pred_text) - 1
-        first = start - tok_text.count(" ", 0, start)
-        last = end - tok_text.count(" ", 0, end)
-        return sources[first], sources[last] + 1
+        last = start + len(pred_text) - 1
+        source_start = sources[start - tok_text.count(" ", 0, start)]
+        source_last = sources[last - tok_text.count(" ", 0, last)]
+        return source_start, source_last + 1
     if verbose_logging:
         logging.info("%s: '%s' in '%s'", failure, pred_text, orig_text)
     return 0, len(orig_text)

@@ -165,10 +165,10 @@ def _find_answer_by_chars(
 ) -> AnswerTokens:
     """Finds all tokens that overlap the answer's characters."""
     start = example.answer_start
-    stop = start + len(example.orig_answer_text)
+    end = start + len(example.orig_answer_text)
     first = bisect.bisect_right(char_spans, start, key=lambda span: span[1])
-    after = bisect.bisect_left(char_spans, stop, key=lambda span: span[0])
-    return AnswerTokens(first, after - 1)
+    end_token = bisect.bisect_left(char_spans, end, key=lambda span: span[0])
+    return AnswerTokens(first, end_token - 1)
 
 
 def _find_answer_in_words(

@@ -72,13 +72,13 @@ class _PassagePart(NamedTuple):
 
     Attributes:
         start: index of the part's first token.
-        stop: index after the part's last token.
+        end: index after the part's last token.
         is_max_context: for each token, whether no other window contains more
             context around the token.
     """
 
     start: int
-    stop: int
+    end: int
     is_max_context: list[bool]
 
 
@@ -114,7 +114,7 @@ def create_squad_features(
         num_before = len(tokens_before)
         parts = _cut_passage(len(passage.tokens), num_before, options)
         for doc_span_index, part in enumerate(parts):
-            part_tokens = passage.tokens[part.start : part.stop]
+            part_tokens = passage.tokens[part.start : part.end]
             tokens = [*tokens_before, *part_tokens, "[SEP]"]
             start_position = None
             end_position = None
@@ -157,9 +157,9 @@ def _cut_passage(
     doc_spans = cut_spans(num_tokens, max_span_length, options.doc_stride)
     best_windows = max_context_windows(doc_spans)
     for window_index, (start, length) in enumerate(doc_spans):
-        stop = start + length
-        is_max_context = best_windows[start:stop] == window_index
-        yield _PassagePart(start, stop, is_max_context.tolist())
+        end = start + length
+        is_max_context = best_windows[start:end] == window_index
+        yield _PassagePart(start, end, is_max_context.tolist())
 
 
 def _map_tokens(
@@ -169,7 +169,7 @@ def _map_tokens(
 
     The window contains `num_before` tokens before the part.
     """
-    tokens = slice(part.start, part.stop)
+    tokens = slice(part.start, part.end)
     token_to_char_map = None
     if passage.char_spans is not None:
         token_to_char_map = _number_tokens(
@@ -204,14 +204,14 @@ def _compute_answer_positions(
 
     Examples:
         >>> answer = AnswerTokens(first=5, last=6)
-        >>> part = _PassagePart(start=4, stop=10, is_max_context=[])
+        >>> part = _PassagePart(start=4, end=10, is_max_context=[])
         >>> _compute_answer_positions(answer, part, num_before=5)
         (6, 7)
-        >>> part = _PassagePart(start=0, stop=6, is_max_context=[])
+        >>> part = _PassagePart(start=0, end=6, is_max_context=[])
         >>> _compute_answer_positions(answer, part, num_before=5)
         (0, 0)
     """
-    if not answer or answer.first < part.start or answer.last >= part.stop:
+    if not answer or answer.first < part.start or answer.last >= part.end:
         return 0, 0
     shift = num_before - part.start
     return answer.first + shift, answer.last + shift

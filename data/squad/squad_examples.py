@@ -145,14 +145,14 @@ def _with_answer(
             example=dataclasses.replace(example, is_impossible=True)
         )
     answer, start = _read_answer(context, qa, place)
-    end = start + len(answer) - 1
+    last = start + len(answer) - 1
     return parsed._replace(
         example=dataclasses.replace(
             example,
             orig_answer_text=answer,
             answer_start=start,
             start_position=bisect.bisect_right(word_starts, start) - 1,
-            end_position=bisect.bisect_right(word_starts, end) - 1,
+            end_position=bisect.bisect_right(word_starts, last) - 1,
         )
     )
 

@@ -1,7 +1,9 @@
 """Finds the spans of tokens that may answer a question, by their logits.
 
-Each window contributes its n best starts and n best ends. A start and an end
-are a span if the start precedes the end, and if the span is short enough.
+Each window contributes its n best first tokens and n best last tokens. Two of
+them are a span if the first token precedes the last one, and if the span is
+short enough. Google's names for the two are "start" and "end", as in
+`start_logits` and `end_position`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,16 +39,16 @@ class TokenSpan(NamedTuple):
 
     Attributes:
         feature: the window, None for "no answer" of a question without windows.
-        start_index: index in the window of the first token.
-        end_index: index of the last token. Both are 0, the index of
-            [CLS], for no answer.
+        first: index in the window of the first token.
+        last: index of the last token. Both are 0, the index of [CLS], for no
+            answer.
         start_logit: logit of the first token.
         end_logit: logit of the last token.
     """
 
     feature: SquadFeatures | None
-    start_index: int
-    end_index: int
+    first: int
+    last: int
     start_logit: float
     end_logit: float
 
@@ -74,27 +76,30 @@ class QuestionSpans(NamedTuple):
 
 def list_spans(
     features: list[SquadFeatures],
-    result_of: Mapping[int, RawResult],
+    result_of_id: Mapping[int, RawResult],
     options: DecodingOptions,
 ) -> QuestionSpans:
     """Returns the possible answers to a question, and "no answer".
 
     Args:
         features: windows of the question.
-        result_of: {`unique_id` of a window: its logits}.
+        result_of_id: {`unique_id` of a window: its logits}.
         options: options for choosing answers from the logits.
     """
     spans: list[TokenSpan] = []
     null = TokenSpan(None, 0, 0, 0.0, 0.0)
     null_score = NULL_ODDS_WITHOUT_ANSWER
     for feature in features:
-        result = result_of[feature.unique_id]
+        result = result_of_id[feature.unique_id]
         length = len(feature.tokens) if options.trim_padding else None
         start_logits = np.asarray(result.start_logits[:length], np.float64)
         end_logits = np.asarray(result.end_logits[:length], np.float64)
-        starts = _select_highest(start_logits, options.n_best_size)
-        ends = _select_highest(end_logits, options.n_best_size)
-        spans += _create_spans(feature, starts, ends, options.max_answer_length)
+        spans += _create_spans(
+            feature,
+            _select_highest(start_logits, options.n_best_size),
+            _select_highest(end_logits, options.n_best_size),
+            options.max_answer_length,
+        )
         cls = TokenSpan(
             feature, 0, 0, float(start_logits[0]), float(end_logits[0])
         )
@@ -117,22 +122,22 @@ def _select_highest(logits: FloatArray, num_best: int) -> dict[int, float]:
 
 def _create_spans(
     feature: SquadFeatures,
-    starts: Mapping[int, float],
-    ends: Mapping[int, float],
+    start_logit_of_token: Mapping[int, float],
+    end_logit_of_token: Mapping[int, float],
     max_answer_length: int,
 ) -> Iterator[TokenSpan]:
-    """Yields the spans of the passage in a window, from a start to an end.
+    """Yields the spans of the passage in a window, with their logits.
 
-    `starts` and `ends` are {position: logit}. For example, if an answer has at
-    most 3 tokens, the starts 4 and 1 and the ends 5 and 3 form the spans from 4
-    to 5 and from 1 to 3.
+    Takes {position: logit} of the first and of the last tokens. For example, if
+    an answer has at most 3 tokens, the first tokens 4 and 1 and the last tokens
+    5 and 3 form the spans from 4 to 5 and from 1 to 3.
     """
-    for start, start_logit in starts.items():
+    for first, start_logit in start_logit_of_token.items():
         # If several windows contain a token, let answers start at it only in
         # the window with the most context around it.
-        if not feature.token_is_max_context.get(start, False):
+        if not feature.token_is_max_context.get(first, False):
             continue
-        for end, end_logit in ends.items():
-            is_short = start <= end < start + max_answer_length
-            if is_short and end in feature.token_to_orig_map:
-                yield TokenSpan(feature, start, end, start_logit, end_logit)
+        for last, end_logit in end_logit_of_token.items():
+            is_short = first <= last < first + max_answer_length
+            if is_short and last in feature.token_to_orig_map:
+                yield TokenSpan(feature, first, last, start_logit, end_logit)

@@ -10,8 +10,9 @@ first WordPiece to the last character of its last WordPiece. answer_decoding.py
 tokenizes the words again to find the text, as Google's code does, which almost
 always finds the same text (docs/differences.md).
 
-N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
-also of ends, that `SquadDecoder.select_best_logits` selects from each window.
+N = questions, W = windows, S = spans of WordPieces, B = number of first
+WordPieces, and also of last ones, that `SquadDecoder.select_best_logits`
+selects from each window.
 """
 
 from typing import NamedTuple, TypedDict
@@ -62,17 +63,17 @@ class BestLogits(TypedDict):
     """The highest logits of W windows, by `SquadDecoder.select_best_logits`.
 
     Attributes:
-        starts: int16 [W, B], positions in the input of the highest start
+        firsts: int16 [W, B], positions in the input of the highest start
             logits, highest first.
-        ends: int16 [W, B], positions of the highest end logits.
-        start_logits: float [W, B], the start logits at `starts`.
-        end_logits: float [W, B], the end logits at `ends`.
+        lasts: int16 [W, B], positions of the highest end logits.
+        start_logits: float [W, B], the start logits at `firsts`.
+        end_logits: float [W, B], the end logits at `lasts`.
         null_start_logits: float [W], start logit of [CLS].
         null_end_logits: float [W], end logit of [CLS].
     """
 
-    starts: tf.Tensor
-    ends: tf.Tensor
+    firsts: tf.Tensor
+    lasts: tf.Tensor
     start_logits: tf.Tensor
     end_logits: tf.Tensor
     null_start_logits: tf.Tensor
@@ -113,7 +114,7 @@ def list_spans(
     max_answer_length: int,
     use_char_offsets: bool,
 ) -> Spans:
-    """Combines the best starts and ends of windows into possible answers.
+    """Combines the best tokens of windows to possible answers.
 
     Args:
         question: the windows of the question.
@@ -128,24 +129,24 @@ def list_spans(
     """
     best = question.own_best()
     places = _convert_to_places(question.own_windows(), best)
-    is_start, start_tokens = _compute_valid_starts(question, places)
-    pairs = _list_pairs(is_start, places, max_answer_length)
-    # A pair is (window, start, end). The pair [0, 2, 5] is of the start at
-    # [0, 2] of `places.starts`, and of the end at [0, 5] of `places.ends`.
-    window_and_start, window_and_end = pairs[:, :2], pairs[:, ::2]
+    may_begin, first_tokens = _compute_valid_firsts(question, places)
+    pairs = _list_pairs(may_begin, places, max_answer_length)
+    # A pair is (window, first, last). The pair [0, 2, 5] is of the WordPieces
+    # at [0, 2] of `places.firsts` and at [0, 5] of `places.lasts`.
+    window_and_first, window_and_last = pairs[:, :2], pairs[:, ::2]
     first, last = _compute_code_points(
         passages,
-        tf.gather_nd(start_tokens, window_and_start),
-        tf.gather_nd(places.first_tokens + places.ends, window_and_end),
+        tf.gather_nd(first_tokens, window_and_first),
+        tf.gather_nd(places.window_starts + places.lasts, window_and_last),
         use_char_offsets,
     )
     last_num_bytes = tf.cast(tf.gather(passages.num_bytes, last), tf.int32)
     return Spans(
         start_logits=tf.cast(
-            tf.gather_nd(best["start_logits"], window_and_start), tf.float64
+            tf.gather_nd(best["start_logits"], window_and_first), tf.float64
         ),
         end_logits=tf.cast(
-            tf.gather_nd(best["end_logits"], window_and_end), tf.float64
+            tf.gather_nd(best["end_logits"], window_and_last), tf.float64
         ),
         start_bytes=tf.gather(passages.start_bytes, first),
         end_bytes=tf.gather(passages.start_bytes, last) + last_num_bytes,
@@ -154,51 +155,49 @@ def list_spans(
 
 
 class _Places(NamedTuple):
-    """The best starts and ends of W windows, counted from the windows' begins.
+    """The best tokens of W windows, counted from the windows' begins.
 
     Place 0 is the first WordPiece of the passage in a window. In the input,
     [CLS], the question and [SEP] precede it, and [SEP] and padding follow the
-    last place, so not every start or end is in the window.
+    last place, so not every token is in the window.
 
     Attributes:
-        starts: int64 [W, B], places of the starts.
-        ends: int64 [W, B], places of the ends.
+        firsts: int64 [W, B], places of the first tokens.
+        lasts: int64 [W, B], places of the last tokens.
         lengths: int64 [W, 1], number of WordPieces of each window.
-        first_tokens: int64 [W, 1], index of the WordPiece at place 0, among
+        window_starts: int64 [W, 1], index of the WordPiece at place 0, among
             those of all passages.
     """
 
-    starts: tf.Tensor
-    ends: tf.Tensor
+    firsts: tf.Tensor
+    lasts: tf.Tensor
     lengths: tf.Tensor
-    first_tokens: tf.Tensor
+    window_starts: tf.Tensor
 
 
 def _convert_to_places(windows: Windows, best: BestLogits) -> _Places:
     """Converts positions in the inputs to places in their windows."""
-    first_tokens = windows.starts[:, None]
-    lengths = windows.lengths[:, None]
     shift = windows.first_positions[:, None]
     return _Places(
-        starts=tf.cast(best["starts"], tf.int64) - shift,
-        ends=tf.cast(best["ends"], tf.int64) - shift,
-        lengths=lengths,
-        first_tokens=first_tokens,
+        firsts=tf.cast(best["firsts"], tf.int64) - shift,
+        lasts=tf.cast(best["lasts"], tf.int64) - shift,
+        lengths=windows.lengths[:, None],
+        window_starts=windows.starts[:, None],
     )
 
 
-def _compute_valid_starts(
+def _compute_valid_firsts(
     question: QuestionWindows, places: _Places
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Computes at which of the starts an answer may begin.
+    """Computes with which of the first tokens an answer may begin.
 
     Returns (whether it may begin there, bool [W, B], index of the WordPiece
     there among those of all passages, int64 [W, B]).
     """
-    is_inside = (places.starts >= 0) & (places.starts < places.lengths)
+    is_inside = (places.firsts >= 0) & (places.firsts < places.lengths)
     # If several windows contain a token, let answers start at it only in the
     # window with the most context around it.
-    tokens = places.first_tokens + tf.where(is_inside, places.starts, 0)
+    tokens = places.window_starts + tf.where(is_inside, places.firsts, 0)
     indices = tf.range(
         tf.cast(question.start, tf.int64), tf.cast(question.end, tf.int64)
     )
@@ -207,27 +206,27 @@ def _compute_valid_starts(
 
 
 def _list_pairs(
-    is_start: tf.Tensor, places: _Places, max_answer_length: int
+    may_begin: tf.Tensor, places: _Places, max_answer_length: int
 ) -> tf.Tensor:
-    """Returns (window, start, end) of each possible answer, int64 [S, 3].
+    """Returns (window, first, last) of each possible answer, int64 [S, 3].
 
-    These are indices into `places.starts` and `places.ends`. `is_start` are the
-    starts at which an answer may begin, bool [W, B].
+    These are indices into `places.firsts` and `places.lasts`. `may_begin` says
+    with which of the first tokens an answer may begin, bool [W, B].
 
     For example, a window of 6 WordPieces, and answers of at most 3:
 
-        starts  4 1    both may begin an answer
-        ends    5 3 7  7 is outside of the window, so it is in no pair
+        firsts  4 1    both may begin an answer
+        lasts   5 3 7  7 is outside of the window, so it is in no pair
 
     The pairs are [0, 0, 0], for the answer from 4 to 5, and [0, 1, 1], from 1
     to 3. From 4 to 3 is no answer, and from 1 to 5 is too long.
     """
-    # For each pair of a start and an end in a window, count the WordPieces
-    # after the start, up to the end.
-    num_further = places.ends[:, None, :] - places.starts[:, :, None]
+    # For each pair of a first and a last WordPiece in a window, count the
+    # WordPieces after the first.
+    num_further = places.lasts[:, None, :] - places.firsts[:, :, None]
     return tf.where(
-        is_start[:, :, None]
-        & (places.ends < places.lengths)[:, None, :]
+        may_begin[:, :, None]
+        & (places.lasts < places.lengths)[:, None, :]
         & (num_further >= 0)
         & (num_further < max_answer_length)
     )

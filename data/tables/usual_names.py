@@ -137,7 +137,7 @@ def guess_columns(
         {flag: name of a column, or None}.
     """
     free = [*columns]
-    column_of: dict[str, str | None] = {}
+    column_of_flag: dict[str, str | None] = {}
     for flag in flags:
         usual_columns = (
             column
@@ -145,12 +145,12 @@ def guess_columns(
             for column in free
             if column.casefold() == name
         )
-        column_of[flag] = next(usual_columns, None)
-        free = [column for column in free if column != column_of[flag]]
+        column_of_flag[flag] = next(usual_columns, None)
+        free = [column for column in free if column != column_of_flag[flag]]
     for flag in flags:
-        if column_of[flag] is None and len(free) == 1:
-            column_of[flag] = free.pop()
-    return column_of
+        if column_of_flag[flag] is None and len(free) == 1:
+            column_of_flag[flag] = free.pop()
+    return column_of_flag
 
 
 def find_pair_columns(columns: Iterable[str]) -> tuple[str, str] | None:
@@ -160,10 +160,10 @@ def find_pair_columns(columns: Iterable[str]) -> tuple[str, str] | None:
         >>> find_pair_columns(["id", "Sentence 1", "Sentence 2"])
         ('Sentence 1', 'Sentence 2')
     """
-    column_of = {simplify_name(column): column for column in columns}
+    column_of_name = {simplify_name(column): column for column in columns}
     for firsts, seconds in PAIR_NAMES:
-        first = next(filter(column_of.get, firsts), None)
-        second = next(filter(column_of.get, seconds), None)
+        first = next(filter(column_of_name.get, firsts), None)
+        second = next(filter(column_of_name.get, seconds), None)
         if first and second:
-            return column_of[first], column_of[second]
+            return column_of_name[first], column_of_name[second]
     return None

@@ -33,7 +33,7 @@ from model_folders.model_json_types import TokenizerIdentity
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
-    from model_folders.reading.preset import Preset
+    from model_folders.reading.preset import PathOrPreset
 
 # Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK_LENGTH = 8192
@@ -103,15 +103,15 @@ class FullTokenizer:
     @classmethod
     def from_preset(
         cls,
-        path: "str | os.PathLike[str] | Preset",
+        path_or_preset: "PathOrPreset",
         special_tokens_in_strings: bool = False,
     ) -> "FullTokenizer":
         """Creates the tokenizer of the model in a folder.
 
         Args:
-            path: a folder of weights, a checkpoint in it, or a model of the
-                Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
-                Or the Preset of one of them.
+            path_or_preset: a folder of weights, a checkpoint in it, or a model
+                of the Hugging Face hub, hf://OWNER/NAME or
+                hf://OWNER/NAME@REVISION. Or the Preset of one of them.
             special_tokens_in_strings: whether [MASK], [CLS], [SEP], [UNK] and
                 [PAD] stay whole where a text contains them.
 
@@ -125,7 +125,10 @@ class FullTokenizer:
         from model_folders.reading.folder_reading import read_preset
         from model_folders.reading.preset import Preset
 
-        preset = path if isinstance(path, Preset) else read_preset(path)
+        if isinstance(path_or_preset, Preset):
+            preset = path_or_preset
+        else:
+            preset = read_preset(path_or_preset)
         if preset.vocab_file is None:
             raise FileNotFoundError(
                 f"{preset.path} contains no vocab.txt or tokenizer.json"

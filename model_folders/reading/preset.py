@@ -6,8 +6,9 @@ compares a Preset with the model that loads the weights.
 
 import dataclasses
 import functools
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
+from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import (
     HeadSettings,
@@ -118,7 +119,7 @@ class Preset:
 
     @property
     def trim_padding(self) -> bool | None:
-        """Whether padding was skipped, or None if no file states it.
+        """Whether padding was trimmed, or None if no file states it.
 
         A training decides this anew, whatever the weights that it starts from
         state. A command that only evaluates, predicts or exports the trained
@@ -157,3 +158,7 @@ class Preset:
     @functools.cached_property
     def _config(self) -> BertConfig | None:
         return load_config(self.config_file) if self.config_file else None
+
+
+# A checkpoint or the folder that contains it, or the folder's Preset.
+PathOrPreset: TypeAlias = StrPath | Preset

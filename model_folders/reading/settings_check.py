@@ -160,25 +160,26 @@ def find_first_difference(
     return None
 
 
-def check_model_class(preset: Preset, name: str | None) -> None:
+def check_model_class(preset: Preset, model_class: str | None) -> None:
     """Checks that the head in a folder was not trained for another task.
 
     A model without a head passes, although its outputs would be random.
 
     Args:
         preset: Preset of the weights.
-        name: class of the model that loads the weights, or None if unknown.
+        model_class: class of the model that loads the weights, or None if it is
+            unknown.
 
     Raises:
         ValueError: the folder describes a model of a different class.
     """
-    if preset.model_class != name and all(
-        map(kinds.is_task_specific, (preset.model_class, name))
+    if preset.model_class != model_class and all(
+        map(kinds.is_task_specific, (preset.model_class, model_class))
     ):
         raise ValueError(
             f"{preset.path} contains a {preset.model_class}, but this task "
-            f"needs a {name}. Use the model for its own task, or pass it to "
-            "--init_checkpoint, with --do_train and another --output_dir"
+            f"needs a {model_class}. Use the model for its own task, or pass "
+            "it to --init_checkpoint, with --do_train and another --output_dir"
         )
 
 

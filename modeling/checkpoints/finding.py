@@ -1,14 +1,13 @@
 """Finds checkpoints of any format, and chooses the class that loads them."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import RunStep, find_tf1_checkpoint
 from model_folders.formats.huggingface.weights import find_huggingface
 from model_folders.formats.shape_checks import check_shapes
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import PathOrPreset, Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.converted_checkpoint import (
     CONVERTED_FORMATS,
@@ -16,12 +15,9 @@ from modeling.checkpoints.converted_checkpoint import (
 )
 from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
 
-# A checkpoint, the folder that contains it, or what the folder's files state.
-Source: TypeAlias = StrPath | Preset
-
 
 def open_checkpoint(
-    source: Source, run_step: RunStep = "reported"
+    path_or_preset: PathOrPreset, run_step: RunStep = "reported"
 ) -> Checkpoint:
     """Returns the checkpoint that a path names or contains.
 
@@ -29,9 +25,9 @@ def open_checkpoint(
     Checkpoints of TensorFlow 1 come last.
 
     Args:
-        source: path of the checkpoint, path of the folder that contains it, or
-            the folder's Preset.
-        run_step: "best" or "last", to load this step if `source` is the folder
+        path_or_preset: path of the checkpoint, path of the folder that contains
+            it, or the folder's Preset.
+        run_step: "best" or "last", to load this step if the path is the folder
             of a training run. By default the step that the run reports.
 
     Raises:
@@ -41,16 +37,19 @@ def open_checkpoint(
             is not read, or `run_step` is not a RunStep.
     """
     model_json = None
-    if isinstance(source, Preset):
-        model_json = source.model_json
-        source = source.weights_path
-    if file := find_huggingface(source):
+    path: StrPath
+    if isinstance(path_or_preset, Preset):
+        model_json = path_or_preset.model_json
+        path = path_or_preset.weights_path
+    else:
+        path = path_or_preset
+    if file := find_huggingface(path):
         return HuggingFaceCheckpoint(file)
     for converted_format in CONVERTED_FORMATS:
-        if file := converted_format.find(source):
+        if file := converted_format.find(path):
             return ConvertedCheckpoint(file, converted_format)
 
-    prefix = find_tf1_checkpoint(source, run_step, model_json)
+    prefix = find_tf1_checkpoint(path, run_step, model_json)
     # Import after a checkpoint is found, because only this format needs
     # TensorFlow, which other backends of Keras lack.
     from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
@@ -59,7 +58,7 @@ def open_checkpoint(
 
 
 def find_checkpoint(
-    path: Source,
+    path_or_preset: PathOrPreset,
     *,
     run_step: RunStep = "reported",
     config: BertConfig | None = None,
@@ -70,10 +69,10 @@ def find_checkpoint(
     Checks the sizes of the checkpoint's files, not the values in them.
 
     Args:
-        path: path of the checkpoint, path of the folder that contains it, or
-            the folder's Preset.
-        run_step: "best" or "last", to load this step if `path` is the folder of
-            a training run. By default the step that the run reports.
+        path_or_preset: path of the checkpoint, path of the folder that contains
+            it, or the folder's Preset.
+        run_step: "best" or "last", to load this step if the path is the folder
+            of a training run. By default the step that the run reports.
         config: configuration of the model that will load the checkpoint, to
             compare its sizes before the model is created. If None, the function
             does not compare them.
@@ -84,24 +83,25 @@ def find_checkpoint(
     Raises:
         FileNotFoundError: the path contains no checkpoint.
         OSError: a file of the checkpoint is missing, truncated or malformed.
-        ValueError: `path` contains an adapter, or lacks the encoder of
+        ValueError: the path contains an adapter, or lacks the encoder of
             `config`, or `run_step` is not a RunStep.
     """
-    preset = path if isinstance(path, Preset) else None
-    checkpoint = open_checkpoint(path, run_step=run_step)
+    preset = path_or_preset if isinstance(path_or_preset, Preset) else None
+    checkpoint = open_checkpoint(path_or_preset, run_step=run_step)
     check_sizes(checkpoint, preset, config, initial_blocks=initial_blocks)
     return checkpoint.file
 
 
 def check_checkpoint(
-    path: Source,
+    path_or_preset: PathOrPreset,
     config: BertConfig | None = None,
     initial_blocks: Sequence[int] | None = None,
 ) -> None:
     """Checks that there is a checkpoint, and the sizes of its files.
 
     Args:
-        path: the checkpoint, its folder, or a Preset of the folder.
+        path_or_preset: path of the checkpoint, path of the folder that contains
+            it, or the folder's Preset.
         config: configuration of the model that will load the checkpoint, to
             compare its sizes before the model is created. If None, the function
             does not compare them.
@@ -115,7 +115,9 @@ def check_checkpoint(
         ValueError: the checkpoint does not fit `config`, lacks the encoder, or
             is an adapter.
     """
-    find_checkpoint(path, config=config, initial_blocks=initial_blocks)
+    find_checkpoint(
+        path_or_preset, config=config, initial_blocks=initial_blocks
+    )
 
 
 def check_sizes(

@@ -22,11 +22,10 @@ from model_folders.formats.shape_checks import (
 )
 from model_folders.labels import find_order
 from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import PathOrPreset, Preset
 from modeling.arguments import ModelArguments
 from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
 from modeling.checkpoints.finding import (
-    Source,
     check_checkpoint,
     check_sizes,
     open_checkpoint,
@@ -54,7 +53,7 @@ _PRETRAINED_NAME = re.compile(
 
 def load_checkpoint(
     model: keras.Model,
-    path: Source,
+    path_or_preset: PathOrPreset,
     *,
     initial_blocks: Sequence[int] | None = None,
     label_alternatives: Sequence[Sequence[str]] = (),
@@ -66,14 +65,15 @@ def load_checkpoint(
     Args:
         model: any model of this package, or a built keras.Model that contains
             such a model.
-        path: a checkpoint, or the folder that contains it: of TF1, such as
-            `bert_model.ckpt`, of transformers (`model.safetensors`,
-            `pytorch_model.bin` or `tf_model.h5`), a preset of KerasHub, or an
-            object-based checkpoint, such as Model Garden's. The path may also
-            be a Preset, whose files are then not read again. Of the folder of
-            a training run, the function loads the weights that the run exports.
-            These are the weights of the best step, or of the last step with
-            --noload_best or without a best step. The log names the step.
+        path_or_preset: path of a checkpoint, or of the folder that contains it:
+            of TF1, such as `bert_model.ckpt`, of transformers
+            (`model.safetensors`, `pytorch_model.bin` or `tf_model.h5`), a
+            preset of KerasHub, or an object-based checkpoint, such as Model
+            Garden's. Or the Preset of the folder, whose files are then not read
+            again. Of the folder of a training run, the function loads the
+            weights that the run exports. These are the weights of the best
+            step, or of the last step with --noload_best or without a best step.
+            The log names the step.
         initial_blocks: for each block of the model, the number of the
             checkpoint's block to start from, such as `[0, 2, 5]` for a
             student of 3 blocks. If None, block i starts from the
@@ -83,8 +83,8 @@ def load_checkpoint(
             the checkpoint's folder lists the same names in a different order,
             the function reorders the outputs of the head. If the folder lists
             other names, the head does not change.
-        run_step: "best" or "last", to load this step if `path` is the folder of
-            a training run. By default the step that the run reports.
+        run_step: "best" or "last", to load this step if the path is the folder
+            of a training run. By default the step that the run reports.
         replaces_head: whether the head keeps its random values if the folder
             contains the head of another class of models, of other labels or of
             another number of outputs. The log says so. If False, another
@@ -101,7 +101,7 @@ def load_checkpoint(
         ValueError: `initial_blocks` does not name one block for each block of
             the model, or `model` has no `config` to compare. A variable of the
             encoder is missing or has another shape, a value is not a finite
-            floating-point number, or `path` contains an adapter.
+            floating-point number, or the path contains an adapter.
     """
     if initial_blocks is not None:
         # A user's model around a BertModel has no `config`.
@@ -113,11 +113,11 @@ def load_checkpoint(
             )
         check_initial_blocks(config, initial_blocks)
     preset = None
-    if isinstance(path, Preset):
-        preset = path
+    if isinstance(path_or_preset, Preset):
+        preset = path_or_preset
     elif label_alternatives or replaces_head:
-        preset = folder_reading.read_preset(path)
-    checkpoint = open_checkpoint(preset or path, run_step=run_step)
+        preset = folder_reading.read_preset(path_or_preset)
+    checkpoint = open_checkpoint(preset or path_or_preset, run_step=run_step)
     return _load_weights(
         model,
         checkpoint,
@@ -135,7 +135,7 @@ def create_model(
     config: BertConfig | None = None,
     label_alternatives: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
-    **options: Unpack[ModelArguments],
+    **arguments: Unpack[ModelArguments],
 ) -> tuple[ModelT, LoadReport]:
     """Creates a model with the configuration and the weights of a folder.
 
@@ -149,7 +149,7 @@ def create_model(
             outputs of the head are reordered.
         replaces_head: whether the head keeps its random values if the folder
             contains another head.
-        **options: other arguments of the class. By default, the folder states
+        **arguments: other arguments of the class. By default, the folder states
             them.
 
     Returns:
@@ -171,13 +171,13 @@ def create_model(
     # created.
     checkpoint = open_checkpoint(preset)
     check_sizes(checkpoint, preset, config)
-    options = {
+    arguments = {
         **_select_stated_options(keras_class, preset, checkpoint),
-        **options,
+        **arguments,
     }
-    if _has_labels(keras_class) and "num_labels" not in options:
+    if _has_labels(keras_class) and "num_labels" not in arguments:
         raise _unknown_num_labels_error(keras_class, checkpoint)
-    model = keras_class(config, **options)
+    model = keras_class(config, **arguments)
     report = _load_weights(
         model,
         checkpoint,

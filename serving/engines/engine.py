@@ -130,7 +130,7 @@ class Engine(abc.ABC):
         self,
         max_seq_length: int,
         *,
-        pads_to_maximum: bool,
+        trims_padding: bool,
         values_per_token: int = 1,
     ) -> BatchLimits:
         """Returns the limits of the engine's batches of a model.
@@ -139,13 +139,13 @@ class Engine(abc.ABC):
 
         Args:
             max_seq_length: maximum length of an input in WordPieces.
-            pads_to_maximum: True to pad all inputs to `max_seq_length`.
+            trims_padding: False to pad all inputs to `max_seq_length`.
             values_per_token: number of values that the network outputs for
                 each WordPiece.
         """
         fixed = self.inputs["input_ids"][-1]
         lengths = list_padded_lengths(max_seq_length)
-        if fixed or pads_to_maximum:
+        if fixed or not trims_padding:
             lengths = [fixed or max_seq_length]
         return BatchLimits(
             lengths,

@@ -1,6 +1,6 @@
 """Writes models for LiteRT.
 
-LiteRT cannot run fused operations or skip padding. So a model for LiteRT uses
+LiteRT cannot run fused operations or trim padding. So a model for LiteRT uses
 the unfused operations of modeling/ops.py, and processes padding too.
 """
 
@@ -80,14 +80,16 @@ def _trace_signature(
 def _plain_operations(model: BaseModel) -> Iterator[None]:
     """Turns off what LiteRT can neither convert nor run.
 
-    These are fused operations, mixed precision and the skipping of padding.
+    These are fused operations, mixed precision and the trimming of padding.
     """
     with contextlib.ExitStack() as stack:
         for layer in all_layers(model):
             stack.callback(setattr, layer, "dtype_policy", layer.dtype_policy)
             layer.dtype_policy = layer.variable_dtype
             if isinstance(layer, BertModel):
-                stack.callback(setattr, layer, "unpad", layer.unpad)
-                layer.unpad = False
+                stack.callback(
+                    setattr, layer, "trim_padding", layer.trim_padding
+                )
+                layer.trim_padding = False
         with ops.plain_versions():
             yield

@@ -40,7 +40,8 @@ class TextEngine:
         engine: the engine that runs the network.
         tokenizer: tokenizer of the model.
         max_seq_length: maximum number of WordPieces in an input.
-        pads_to_maximum: whether all inputs are padded to `max_seq_length`.
+        trims_padding: whether inputs are padded no further than their batch
+            needs. If False, all are padded to `max_seq_length`.
         labels: names of the network's outputs, [] if they have no names.
         output_mode: what the labels of a classifier are.
         num_texts: 1 if the model was trained on single texts, 2 on pairs, None
@@ -55,7 +56,7 @@ class TextEngine:
     engine: Engine
     tokenizer: FullTokenizer
     max_seq_length: int
-    pads_to_maximum: bool = False
+    trims_padding: bool = True
     labels: list[str] = dataclasses.field(default_factory=list)
     output_mode: OutputMode = output_modes.CLASSIFICATION
     num_texts: int | None = None
@@ -91,7 +92,7 @@ class TextEngine:
         """
         return self.engine.batch_limits(
             self.max_seq_length,
-            pads_to_maximum=self.pads_to_maximum,
+            trims_padding=self.trims_padding,
             values_per_token=values_per_token,
         )
 
@@ -126,7 +127,7 @@ def create_text_engine(
         max_seq_length=max_seq_length,
         # Google's script pads the windows of SQuAD, and padding is a candidate
         # for an answer.
-        pads_to_maximum=head_settings.get("trim_padding") is False,
+        trims_padding=head_settings.get("trim_padding") is not False,
         labels=[*(head_settings.get("labels") or ())],
         output_mode=exported_outputs.output_mode_of(head_settings),
         num_texts=head_settings.get("num_texts"),

@@ -1,8 +1,8 @@
 """A text task, and the options that change its replies.
 
-A text task is what an export does with texts, such as "classify". A `Task` of
-training/task.py is what a model learns. Text tasks use the same tokenizer,
-windows and decoders as the training scripts.
+A text task is what an export does with texts, such as "classify". A
+`FineTuningTask` of training/task.py is what a model learns. Text tasks use the
+same tokenizer, windows and decoders as the training scripts.
 """
 
 import dataclasses

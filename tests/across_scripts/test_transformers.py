@@ -116,8 +116,16 @@ def answers(python, tmp_path_factory):
     """({name: model}, {name: what transformers answers})."""
     folder = tmp_path_factory.mktemp("transformers")
     models = {}
-    for name, (kind, arguments, labels, problem_type, _) in MODELS.items():
-        models[name] = built(kind(tiny_config(vocab_size=1600), *arguments))
+    for name, (
+        keras_class,
+        arguments,
+        labels,
+        problem_type,
+        _,
+    ) in MODELS.items():
+        models[name] = built(
+            keras_class(tiny_config(vocab_size=1600), *arguments)
+        )
         modeling.save_huggingface(
             models[name],
             folder / name,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.padding import cut_to_longest
+from data.padding import trim_batch
 
 
 @pytest.mark.parametrize("choices", [(), (2,)])
@@ -19,7 +19,7 @@ def test_a_batch_is_cut_to_its_longest_sequence(choices):
         "segment_ids": tf.constant(mask),
         "label_ids": tf.constant([1, 2, 3]),
     }
-    cut = cut_to_longest(features)
+    cut = trim_batch(features)
     expected = {"input_ids": ids[..., :32], "input_mask": mask[..., :32]}
     for name, values in (expected | {"label_ids": [1, 2, 3]}).items():
         np.testing.assert_array_equal(cut[name], values)
@@ -29,5 +29,5 @@ def test_a_batch_is_cut_to_its_longest_sequence(choices):
 def test_the_cut_leaves_something_and_never_adds(value, length):
     names = ["input_ids", "input_mask", "segment_ids"]
     features = dict.fromkeys(names, tf.fill([2, 21], value))
-    cut = cut_to_longest(features)
+    cut = trim_batch(features)
     assert cut["input_ids"].shape == (2, length)

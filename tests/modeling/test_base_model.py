@@ -62,8 +62,8 @@ def test_another_head_starts_at_random(caplog):
     model = modeling.BertClassifier.from_preset(RECORDED, num_labels=2)
     assert model.num_labels == 2
     assert "output_weights" in caplog.text
-    encoder = modeling.BertModel.from_preset(RECORDED, unpad=True)
-    assert encoder.unpad
+    encoder = modeling.BertModel.from_preset(RECORDED, trim_padding=True)
+    assert encoder.trim_padding
     weights = zip(encoder.weights, model.bert.weights, strict=True)
     assert all((one.numpy() == other.numpy()).all() for one, other in weights)
 
@@ -95,12 +95,12 @@ def pools_otherwise(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", [modeling.BertModel, modeling.BertEmbedder, OwnEmbedder]
+    "keras_class", [modeling.BertModel, modeling.BertEmbedder, OwnEmbedder]
 )
 def test_an_embedder_is_warned_of_another_pooling(
-    pools_otherwise, kind, caplog
+    pools_otherwise, keras_class, caplog
 ):
-    kind.from_preset(pools_otherwise)
+    keras_class.from_preset(pools_otherwise)
     assert POOLING in caplog.text
 
 

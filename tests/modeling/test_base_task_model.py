@@ -26,8 +26,8 @@ class ToyModel(OneHeadModel):
 
     head_input = "sequence_output"
 
-    def __init__(self, config, **options):
-        super().__init__(config, **options)
+    def __init__(self, config, **arguments):
+        super().__init__(config, **arguments)
         self.head = self.create_output_head(3, "toy")
         self.noted = []
 

@@ -87,7 +87,7 @@ def test_segments_with_another_axis_are_refused():
     features = create_inputs("bert")
     features["segment_ids"] = features["segment_ids"][:, None]
     with pytest.raises(ValueError, match="token_type_ids"):
-        BertModel(CONFIG, unpad=True)(features)
+        BertModel(CONFIG, trim_padding=True)(features)
 
 
 @pytest.mark.parametrize("masks_each", [False, True])
@@ -108,11 +108,11 @@ def test_no_position_sees_a_later_one(masks_each):
     assert np.abs(one[:, half:] - other[:, half:]).max() > 0.01
 
 
-@pytest.mark.parametrize("unpad", [False, True])
-def test_the_last_wordpiece_is_pooled(unpad):
+@pytest.mark.parametrize("trim_padding", [False, True])
+def test_the_last_wordpiece_is_pooled(trim_padding):
     features = create_features()
     ids, mask = features["input_ids"], features["input_mask"]
-    model = BertModel(CONFIG, left_to_right=True, unpad=unpad)
+    model = BertModel(CONFIG, left_to_right=True, trim_padding=trim_padding)
     outputs = model(ids, mask)
     last = np.asarray(outputs["sequence_output"])[
         np.arange(BATCH_SIZE), mask.sum(-1) - 1

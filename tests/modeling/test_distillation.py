@@ -125,10 +125,10 @@ def hidden_distance(distiller, batch):
     return (mask * squares).sum() / mask.sum()
 
 
-@pytest.mark.parametrize("unpad", [False, True])
-def test_the_loss_equals_the_formula(batch, loss, unpad):
-    student = create_classifier(8, 2, seed=1, unpad=unpad)
-    teacher = create_classifier(12, 4, seed=2, unpad=unpad)
+@pytest.mark.parametrize("trim_padding", [False, True])
+def test_the_loss_equals_the_formula(batch, loss, trim_padding):
+    student = create_classifier(8, 2, seed=1, trim_padding=trim_padding)
+    teacher = create_classifier(12, 4, seed=2, trim_padding=trim_padding)
     distiller = modeling.Distiller(student, teacher, loss, seed=3)
     total, parts = loss(distiller(batch, training=False, seed=None), batch)
 

@@ -62,7 +62,7 @@ def test_every_task_takes_an_lstm(kind):
 
 def test_padding_takes_no_part_in_the_scores_of_a_text():
     features = create_features("choices")
-    model = create_with_lstm("choices", unpad=False)
+    model = create_with_lstm("choices", trim_padding=False)
     assert_close(model(features), model(without_padding(features)), 1e-5)
 
 
@@ -71,7 +71,7 @@ def test_padding_takes_no_part_in_the_scores_of_a_text():
 )
 def test_padding_takes_no_part_in_the_scores_of_words(kind):
     features = create_features(kind)
-    model = create_with_lstm(kind, unpad=True)
+    model = create_with_lstm(kind, trim_padding=True)
     short = without_padding(features)
     is_word = short["input_mask"].astype(bool)
     length = is_word.shape[-1]

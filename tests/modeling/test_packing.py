@@ -1,12 +1,12 @@
 """Short sequences are packed where they fit first.
 
-tests/modeling/test_unpadding.py compares the outputs with those of a batch that
-is not packed.
+tests/modeling/test_row_layouts.py compares the outputs with those of a batch
+that is not packed.
 """
 
 import pytest
 
-from modeling import packing, unpadding
+from modeling import packing, row_layouts
 from tests.support.models import as_lists, integers
 
 
@@ -17,7 +17,7 @@ def test_short_sequences_are_packed_into_a_long_one():
         integers([0, 1, 2, 6, 7, 3]), integers([3, 2]), capacity=6
     )
     assert as_lists(plan) == packing.PackingPlan(
-        unpadding.RowMap(
+        row_layouts.RowMap(
             shape=(1, 6),
             positions=[0, 1, 2, 3, 4, 0],
             row_numbers=[1, 2, 3, 4, 5, 0],

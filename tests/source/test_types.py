@@ -13,7 +13,7 @@ USES = {
 import tensorflow as tf
 
 from data.io.record_datasets import Records, create_dataset
-from data.padding import cut_to_longest
+from data.padding import trim_batch
 from data.text.ragged import true_indices
 
 ids = tf.constant([1, 2])
@@ -25,8 +25,8 @@ masks: list[tf.Tensor] = [batch["input_mask"] for batch in dataset.take(1)]
         [
             "true_indices(rows)",
             "true_indices([True])",
-            "cut_to_longest(ids)",
-            "cut_to_longest({'input_ids': rows})",
+            "trim_batch(ids)",
+            "trim_batch({'input_ids': rows})",
             "tf.reshape({'ids': ids}, [-1])",
             "tf.repeat(ids, 2, axes=0)",
             "tf.cast(None, tf.int32)",
@@ -42,7 +42,7 @@ import keras
 import modeling
 
 config = modeling.BertConfig(vocab_size=100)
-model = modeling.BertClassifier(config, num_labels=2, unpad=True, seed=1)
+model = modeling.BertClassifier(config, num_labels=2, trim_padding=True, seed=1)
 model = modeling.BertClassifier.from_preset("a", config=config, num_labels=2)
 model.compile("adam", loss=modeling.ClassifierLoss())
 losses: list[float] = model.fit({}, epochs=3).history["loss"]
@@ -58,7 +58,7 @@ starts = modeling.BertSpanLabeler(config)(features)["start_logits"][0]
             "model.fit({}).losses",
             "model.evaluate({}, return_dict=True).loss",
             "model.config.hidden",
-            "modeling.BertModel(config, unpadd=True)",
+            "modeling.BertModel(config, trim_paddin=True)",
             "modeling.BertClassifier(config, 2, bilstm='yes')",
             "modeling.BertClassifier(config, num_labels='2')",
             "modeling.BertClassifier.from_preset('a', num_label=2)",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import modeling
 from data.io.record_datasets import Records
-from data.padding import cut_to_longest
+from data.padding import trim_batch
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
@@ -143,11 +143,7 @@ class GivenBatches(Trainer):
         }
         dataset = tf.data.Dataset.from_tensor_slices(rows)
         dataset = dataset.batch(self.config.batch_size, drop_remainder=True)
-        return (
-            dataset.map(cut_to_longest)
-            if self.config.trims_padding
-            else dataset
-        )
+        return dataset.map(trim_batch) if self.config.trims_padding else dataset
 
 
 def _as_read(values: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,7 @@ import pytest
 from model_folders.model_json_types import HeadSettings
 from tests.support.tasks.task_sets import create_set, create_task_start
 from tests.support.tasks.toy_task import ToyTask
-from training.task import Task
+from training.task import FineTuningTask
 
 BATCHES = [({}, np.zeros((2, 2), "float32"))]
 
@@ -28,7 +28,7 @@ def starting_point(tmp_path):
 
 def test_a_task_without_its_abstract_methods_cannot_be_created(starting_point):
     with pytest.raises(TypeError, match="abstract"):
-        Task(starting_point)
+        FineTuningTask(starting_point)
 
 
 def test_a_task_has_the_flags_and_the_tokenizer_of_its_start(starting_point):

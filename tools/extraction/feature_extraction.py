@@ -153,7 +153,7 @@ def create_batches(
         max_seq_length: number of WordPieces to which examples are cut or
             padded.
         batch_size: number of examples in a batch, B.
-        trims_padding: whether to cut each batch to its longest example,
+        trims_padding: whether to trim each batch to its longest example,
             rounded up to a multiple of 16. Otherwise T is `max_seq_length`.
 
     Yields:
@@ -163,7 +163,7 @@ def create_batches(
     import tensorflow as tf
 
     # It imports TensorFlow too.
-    from data.padding import cut_to_longest
+    from data.padding import trim_batch
 
     converted = (
         convert_single_example(index, example, None, max_seq_length, tokenizer)
@@ -183,7 +183,7 @@ def create_batches(
         features = {
             name: tf.constant(rows, tf.int32) for name, rows in columns.items()
         }
-        yield cut_to_longest(features) if trims_padding else features
+        yield trim_batch(features) if trims_padding else features
 
 
 def compute_vectors(

@@ -1,4 +1,4 @@
-"""Fine-tunes a `Task`, from the first check to the last line of the log.
+"""Runs a `FineTuningTask`, from the first check to the last line of the log.
 
     flow.py: `fine_tune`: all steps of a command, and how it ends
     encoded_sets.py: reads the sets, writes their records, and identifies them

@@ -9,11 +9,12 @@ from data.arrays import Batch, Batches, OutputsT
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
 from modeling.base_loss import Loss
+from training.config.fine_tuning_config import FineTuningConfig
 from training.task import ContextT, EncodedSet, ExampleT, FineTuningTask
 
 
 def score_dev_set(
-    task: FineTuningTask[ExampleT, ContextT, OutputsT],
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     dev_set: EncodedSet[ExampleT, ContextT],
     batches: Batches[OutputsT],
     *,

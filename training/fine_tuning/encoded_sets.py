@@ -31,7 +31,8 @@ from training.task import (
 
 
 def write_encoded_sets(
-    task: FineTuningTask[ExampleT, ContextT, OutputsT], folder: StrPath
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+    folder: StrPath,
 ) -> dict[SetName, EncodedSet[ExampleT, ContextT]]:
     """Reads the sets that a command needs, then writes their records.
 
@@ -90,7 +91,7 @@ def _create_temporary_folder() -> str:
 
 
 def _write_encoded_set(
-    task: FineTuningTask[ExampleT, ContextT, OutputsT],
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     set_name: SetName,
     examples: Sequence[ExampleT],
     folder: StrPath,

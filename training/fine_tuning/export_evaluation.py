@@ -17,6 +17,7 @@ from serving.engines import (
     exported_outputs,
     resize_last_axis,
 )
+from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.task import (
     AnyFineTuningTask,
@@ -29,7 +30,7 @@ from training.task import (
 
 
 def evaluate_export(
-    task: FineTuningTask[ExampleT, ContextT, OutputsT],
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     model_class: kinds.ModelClass,
     folder: Path,
     dev_sets: Sequence[EncodedSet[ExampleT, ContextT]],
@@ -98,7 +99,7 @@ def _predict_batches(
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     limits = engine.batch_limits(
         max_seq_length,
-        pads_to_maximum=head_settings.get("trim_padding") is False,
+        trims_padding=head_settings.get("trim_padding") is not False,
     )
     tokens_per_record = math.prod(encoded_set.records.spec["input_ids"].shape)
     batch_size = limits.max_rows(tokens_per_record)

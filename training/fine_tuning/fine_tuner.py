@@ -3,6 +3,7 @@
 from typing import Any, Generic, TypeAlias
 
 from model_folders.scores import Scores
+from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
@@ -36,7 +37,7 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
 
     def __init__(
         self,
-        task: FineTuningTask[ExampleT, ContextT, OutputsT],
+        task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
         encoded_sets: EncodedSets[ExampleT, ContextT],
         trainer: Trainer,
     ) -> None:

@@ -1,4 +1,4 @@
-"""Fine-tunes a `Task` (task.py): all steps of a command, and how it ends.
+"""Runs a `FineTuningTask`: all steps of a command, and how it ends.
 
 A command usually writes its scores, predictions, export, weights and card. If
 its dev set is not the dev set of the run, it only shows the scores.
@@ -40,7 +40,9 @@ from training.task import (
 )
 
 
-def fine_tune(task: FineTuningTask[ExampleT, ContextT, OutputsT]) -> None:
+def fine_tune(
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:

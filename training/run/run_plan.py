@@ -1,7 +1,7 @@
 """The plan of a command: what to train and record, before the model exists.
 
-The plan.py of fine_tuning/ or of pretraining/ makes it. By the plan,
-trainer_loading.py then opens the run and creates the model.
+The plan.py of fine_tuning/ and of pretraining/ makes it. trainer_loading.py
+then opens the run's folder, and creates the model of the plan.
 """
 
 import dataclasses
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 class CreateModel(Protocol):
-    """Creates the model of a task, as `Task.create_model` does."""
+    """Creates the model of a task, as `FineTuningTask.create_model` does."""
 
     def __call__(
         self,
         bert_config: "modeling.BertConfig",
         /,
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
         """Creates the model.
 
         Args:
             bert_config: configuration of the model.
-            **options: arguments that every model of `modeling` accepts.
+            **arguments: those that every model of `modeling` accepts.
         """
 
 

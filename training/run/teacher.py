@@ -61,7 +61,7 @@ def load_teacher(
     model = create_model(
         bert_config,
         **preset.network_arguments,
-        unpad=config.trims_padding,
+        trim_padding=config.trims_padding,
         dtype=POLICY_OF_PRECISION[config.devices.mixed_precision],
     )
     report = modeling.load_checkpoint(

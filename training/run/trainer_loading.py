@@ -1,4 +1,4 @@
-"""Opens the run of a command by its `RunPlan`: its folder, model and weights.
+"""Loads the Trainer of a command by its `RunPlan`: folder, model and weights.
 
 `Trainer.fit` then trains it. final_steps.py has the steps after the training.
 """
@@ -34,7 +34,7 @@ def load_trainer(
     strategy: tf.distribute.Strategy,
     teacher: "AnyTaskModel | None" = None,
 ) -> Trainer:
-    """Opens the folder of a run, and creates its model with its weights.
+    """Opens the folder of a run, creates its model, and loads its weights.
 
     Args:
         starting_point: what the run starts from.
@@ -101,7 +101,7 @@ def create_trainer(
             starting_point.bert_config,
             use_one_hot_embeddings=config.devices.is_tpu,
             gradient_checkpointing=config.training.gradient_checkpointing,
-            unpad=config.trims_padding,
+            trim_padding=config.trims_padding,
             seed=config.training.seed,
         )
         model.build()

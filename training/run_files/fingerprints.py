@@ -13,7 +13,7 @@ from model_folders.formats.kerashub import weights as kerashub_weights
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.folder_reading import folder_of
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import PathOrPreset, Preset
 from training.config.training_config import TrainingConfig
 from training.starting_point import StartingPoint
 
@@ -102,13 +102,13 @@ def size_and_checksum(file: str) -> tuple[int, int]:
     return size, checksum
 
 
-def fingerprint_checkpoint(checkpoint: str | Preset) -> list[Fingerprint]:
+def fingerprint_checkpoint(path_or_preset: PathOrPreset) -> list[Fingerprint]:
     """Returns the fingerprint of a checkpoint, or of the newest in a folder.
 
     Raises:
         OSError: the path contains no checkpoint.
     """
-    file = modeling.find_checkpoint(checkpoint)
+    file = modeling.find_checkpoint(path_or_preset)
     if not os.path.isfile(file):
         # The index of a TF1 checkpoint contains the checksum of each variable.
         file = f"{file}.index"

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
 
 
-class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
+class ClassifierTask(
+    task.FineTuningTask[DataFileConfig, InputExample, int, FloatArray]
+):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
@@ -137,11 +139,11 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertClassifier":
         """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(
-            bert_config, self.codec.num_outputs, **options
+            bert_config, self.codec.num_outputs, **arguments
         )
 
     def pool(
@@ -256,7 +258,7 @@ def _create_settings(
     num_texts: int | None,
     class_weights: Mapping[str, float],
 ) -> ClassifierSettings:
-    """Returns `Task.settings`, which a run records.
+    """Returns `FineTuningTask.settings`, which a run records.
 
     Args:
         task_name: name of the task, such as "mrpc" or "csv".
@@ -282,7 +284,7 @@ def _create_settings(
 def _create_export_settings(
     processor: ClassificationProcessor, doc_stride: int
 ) -> HeadSettings:
-    """Returns `Task.export_settings`, which an export records.
+    """Returns `FineTuningTask.export_settings`, which an export records.
 
     Args:
         processor: knows the kind of labels.

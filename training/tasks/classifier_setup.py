@@ -24,6 +24,7 @@ from data.classification.user_tables.table_processor import (
 from data.tables.tables import Table
 from model_folders import output_modes
 from model_folders.labels import join_first
+from model_folders.reading import settings_check
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
@@ -131,8 +132,13 @@ def _create_embedding_task(
     starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> EmbeddingTask:
-    """Creates the task of an embedding, and looks for scores in its sets."""
+    """Creates the task of an embedding, and looks for scores in its sets.
+
+    Warns if weights that are not trained need another pooling.
+    """
     config = starting_point.config
+    if starting_point.preset and not config.training.do_train:
+        settings_check.warn_of_pooling(starting_point.preset)
     # In a test set, any score may be missing.
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None

@@ -17,8 +17,6 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.similarity import pair_scores, pair_vectors
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
-from model_folders.reading import settings_check
-from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
@@ -32,7 +30,9 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, None]
 
 
-class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
+class EmbeddingTask(
+    task.FineTuningTask[DataFileConfig, InputExample, None, FloatArray]
+):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
@@ -84,11 +84,6 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
             "max_seq_length": self.max_seq_length,
         }
 
-    def check_preset(self, preset: Preset) -> None:
-        """Warns if weights that are not trained need another pooling."""
-        if not self.config.training.do_train:
-            settings_check.warn_of_pooling(preset)
-
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""
         return self.processor.take(set_name)
@@ -114,10 +109,10 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertEmbedder":
         """Creates the BertEmbedder to train."""
-        return modeling.BertEmbedder(bert_config, **options)
+        return modeling.BertEmbedder(bert_config, **arguments)
 
     def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
 
-class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
+class NerTask(
+    task.FineTuningTask[NerConfig, NerExample, NerFeatures, FloatArray]
+):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
@@ -93,11 +95,11 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertTokenClassifier":
         """Creates a BertTokenClassifier with one output for each label."""
         return modeling.BertTokenClassifier(
-            bert_config, len(self.labels), **options
+            bert_config, len(self.labels), **arguments
         )
 
     def compute_scores(

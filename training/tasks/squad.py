@@ -41,7 +41,7 @@ _Batches: TypeAlias = task.Batches[SpanOutputs]
 
 
 class SquadTask(
-    task.Task[SquadConfig, SquadExample, SquadFeatures, SpanOutputs]
+    task.FineTuningTask[SquadConfig, SquadExample, SquadFeatures, SpanOutputs]
 ):
     """Finds the answer to a question in a passage.
 
@@ -86,7 +86,7 @@ class SquadTask(
     ) -> Iterator[tuple[bytes, SquadFeatures]]:
         """Yields the windows of a set's questions, as TFRecords too.
 
-        If the model skips padding, the longest windows of "dev" come first.
+        If the run trims padding, the longest windows of "dev" come first.
         """
         limit = self.config.windows.max_query_length
         counted = token_windows.log_num_cut(
@@ -130,10 +130,10 @@ class SquadTask(
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertSpanLabeler":
         """Creates the BertSpanLabeler to train."""
-        return modeling.BertSpanLabeler(bert_config, **options)
+        return modeling.BertSpanLabeler(bert_config, **arguments)
 
     def compute_scores(
         self, encoded_set: _EncodedSet, batches: _Batches

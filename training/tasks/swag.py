@@ -29,7 +29,9 @@ _EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 
 
 class SwagTask(
-    task.Task[FineTuningConfig, swag_examples.SwagExample, None, FloatArray]
+    task.FineTuningTask[
+        FineTuningConfig, swag_examples.SwagExample, None, FloatArray
+    ]
 ):
     """Chooses which of four endings continues a sentence.
 
@@ -86,10 +88,10 @@ class SwagTask(
     def create_model(
         self,
         bert_config: "modeling.BertConfig",
-        **options: "Unpack[TaskModelArguments]",
+        **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertMultipleChoice":
         """Creates the BertMultipleChoice to train."""
-        return modeling.BertMultipleChoice(bert_config, **options)
+        return modeling.BertMultipleChoice(bert_config, **arguments)
 
     def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]

@@ -58,7 +58,7 @@ class CosineCodec(LabelCodec):
     def __init__(self) -> None:
         super().__init__(output_modes.REGRESSION, None)
 
-    def probabilities(self, outputs: FloatArray) -> FloatArray:
+    def compute_values(self, outputs: FloatArray) -> FloatArray:
         """Computes the cosine of each pair, float [pairs, 1].
 
         `outputs` are unit vectors, float [pairs, 2, width].
@@ -66,7 +66,7 @@ class CosineCodec(LabelCodec):
         return _cosines(outputs)
 
     def decode_labels(self, outputs: FloatArray) -> list[Label]:
-        """Computes the cosine of each pair, as `probabilities` does."""
+        """Computes the cosine of each pair, as `compute_values` does."""
         values: list[Label] = _cosines(outputs)[:, 0].tolist()
         return values
 

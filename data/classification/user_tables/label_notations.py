@@ -40,7 +40,7 @@ _SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
 # Matches a 0 or 1 for each label, without brackets.
 _VECTOR = re.compile(r"[01](?:\s+[01])+")
 # {opening bracket: its closing one}.
-_CLOSING_BRACKET_OF = {"[": "]", "(": ")", "{": "}"}
+_CLOSING_OF_OPENING = {"[": "]", "(": ")", "{": "}"}
 
 
 def is_empty(cell: object) -> bool:
@@ -209,7 +209,7 @@ def _is_cut_in_brackets(text: str, parts: Sequence[str]) -> bool:
 
 def _is_unread_list(text: str, _: Sequence[str]) -> bool:
     """Fits brackets around what `parse_list` cannot read: `{'sea': 1}`."""
-    has_ends = text[0] in "[{" and text[-1] == _CLOSING_BRACKET_OF[text[0]]
+    has_ends = text[0] in "[{" and text[-1] == _CLOSING_OF_OPENING[text[0]]
     return has_ends and _is_balanced(text[1:-1])
 
 
@@ -225,9 +225,9 @@ def _is_balanced(text: str) -> bool:
     # The brackets that have to close, the last one first.
     expected: list[str] = []
     for character in text:
-        if character in _CLOSING_BRACKET_OF:
-            expected.append(_CLOSING_BRACKET_OF[character])
-        elif character in _CLOSING_BRACKET_OF.values() and (
+        if character in _CLOSING_OF_OPENING:
+            expected.append(_CLOSING_OF_OPENING[character])
+        elif character in _CLOSING_OF_OPENING.values() and (
             not expected or expected.pop() != character
         ):
             return False
@@ -252,7 +252,7 @@ def parse_list(text: str, separator: str = ",") -> list[str] | None:
     """
     text = _unwrap_call(text)
     opening, inner, closing = text[:1], text[1:-1], text[-1:]
-    if _CLOSING_BRACKET_OF.get(opening) != closing:
+    if _CLOSING_OF_OPENING.get(opening) != closing:
         return None
     if _ITEMS.fullmatch(inner):
         return _parse_items(opening, inner)

@@ -109,13 +109,13 @@ def _choose_columns(
         free_columns: columns that no flag names.
         flags: the flags whose columns are wanted.
     """
-    column_of: dict[str, str] = {}
+    column_of_flag: dict[str, str] = {}
     for flag, column in guess_columns(free_columns, flags).items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{source}: set --{flag} to one of {names}")
-        column_of[flag] = column
-    return column_of
+        column_of_flag[flag] = column
+    return column_of_flag
 
 
 def _check_has_columns(

@@ -141,10 +141,10 @@ def read_config_labels(path: StrPath) -> list[str] | None:
         ValueError: a label is not text, is empty or occurs twice.
     """
     id2label = read_entry(read_json(path), "id2label", dict, str(path))
-    names_by_id = {str(index): name for index, name in id2label.items()}
+    name_of_id = {str(index): name for index, name in id2label.items()}
     # Any, because `check_labels` below checks that they are texts.
     names: list[Any] = [
-        names_by_id.get(str(index)) for index in range(len(names_by_id))
+        name_of_id.get(str(index)) for index in range(len(name_of_id))
     ]
     if names == default_labels(len(names)):
         return None

@@ -9,7 +9,7 @@ from typing import cast
 
 import tensorflow as tf
 
-from data.padding import cut_to_longest
+from data.padding import trim_batch
 from data.squad.answer_decoding_graph import DecodedAnswers, SquadDecoder
 from data.squad.passage_windows_graph import Passages, create_windows
 from data.squad.squad_options import (
@@ -169,13 +169,13 @@ class _QuestionAnswerer:
     def _compute_best_logits(
         self, windows: Windows, start: tf.Tensor, end: tf.Tensor
     ) -> BestLogits:
-        """Returns the best starts and ends in windows `start` to `end` - 1."""
+        """Returns the highest logits in windows `start` to `end` - 1."""
         features = windows.slice(start, end).pack(
             self._tokenizer, self._window_options.max_seq_length
         )
         if not self._decoder.options.trim_padding:
             return self._decoder.select_best_logits(**self.predict(features))
-        outputs = self.predict(cut_to_longest(features, 1))
+        outputs = self.predict(trim_batch(features, 1))
         is_padding = features["input_mask"] == 0
         return self._decoder.select_best_logits(
             **_without_padding(outputs, is_padding)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import tensorflow as tf
 
-from data.padding import cut_to_longest
+from data.padding import trim_batch
 from data.probabilities import MULTILABEL_THRESHOLD
 from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds, output_modes
@@ -237,7 +237,7 @@ class _WindowPredictor:
         packed = windows.slice(start, end).pack(
             self._packing.tokenizer, self._packing.max_seq_length
         )
-        return self._predict(cut_to_longest(packed, 1))
+        return self._predict(trim_batch(packed, 1))
 
 
 class _TextClassifier:

@@ -8,7 +8,7 @@ import functools
 import tensorflow as tf
 
 from data.ner.tagging_graph import cut_texts, decode_legal_tags, separate_words
-from data.padding import cut_to_longest
+from data.padding import trim_batch
 from data.text.token_windows_graph import Windows
 from model_folders import output_modes
 from model_folders.model_json_types import HeadSettings
@@ -148,15 +148,15 @@ class _WordTagger:
         packed = windows.slice(start, end).pack(
             self._tokenizer, self._options.max_seq_length
         )
-        outputs = self.predict(cut_to_longest(packed, 1))
+        outputs = self.predict(trim_batch(packed, 1))
         # `places` contains a row for each word: the window that tags the word,
         # and the word's position in the window. The rows are sorted by window,
         # so the words of windows `start` to `end` - 1 are the adjacent rows
-        # `first` to `last` - 1.
+        # `start_row` to `end_row` - 1.
         bounds = tf.cast(tf.stack([start, end]), tf.int64)
-        first, last = tf.unstack(tf.searchsorted(places[:, 0], bounds))
+        start_row, end_row = tf.unstack(tf.searchsorted(places[:, 0], bounds))
         shift = tf.stack([bounds[0], 0])
-        selected = places[first:last] - shift
+        selected = places[start_row:end_row] - shift
         return {
             "probabilities": tf.gather_nd(outputs["probabilities"], selected)
         }

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar, cast
 
 import tensorflow as tf
 
-from data.padding import cut_to_longest
+from data.padding import trim_batch
 from data.text.packing_layer import PackingLayer
 
 # If a padded output contains more values than this, at least a quarter of the
@@ -33,7 +33,7 @@ def pack_rows(
     first texts and those of all second texts.
     """
     packed = packing.pack(*(texts[start:end] for texts in tokens))
-    return cut_to_longest(packed, multiple=1)
+    return trim_batch(packed, multiple=1)
 
 
 def call_in_batches(

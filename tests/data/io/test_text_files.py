@@ -3,6 +3,7 @@
 import gzip
 
 import pytest
+import tensorflow as tf
 
 from data.io import text_files
 
@@ -36,3 +37,14 @@ def test_a_damaged_gzip_file_is_named(tmp_path):
     path.write_bytes(gzip.compress(b"a\nb\n" * 999)[:40])
     with pytest.raises(OSError, match=r"a\.txt\.gz: the gzip file is damaged"):
         list(text_files.read_corpus_lines(path))
+
+
+@pytest.mark.parametrize("scheme", ["", "ram:/"])
+def test_a_folder_is_no_file(tmp_path, scheme):
+    folder = f"{scheme}{tmp_path}/folder"
+    tf.io.gfile.makedirs(folder)
+    with tf.io.gfile.GFile(f"{folder}/a.txt", "w") as file:
+        file.write("a")
+    assert text_files.is_file(f"{folder}/a.txt")
+    assert not text_files.is_file(folder)
+    assert not text_files.is_file(f"{folder}/b.txt")

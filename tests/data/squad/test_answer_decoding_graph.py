@@ -169,7 +169,7 @@ def answer_in_python(examples, features, logits, options, tokenizer):
             features=[
                 feature for feature in features if feature.example_index == row
             ],
-            result_of=results,
+            result_of_id=results,
             options=options,
             tokenizer=tokenizer.basic_tokenizer,
         )

@@ -40,7 +40,7 @@ def find_places(starts, ends, window=WINDOW, length=LENGTH, **options):
     result = RawResult(7, logits_of(starts, length), logits_of(ends, length))
     options = DecodingOptions(**{"n_best_size": 2} | options)
     spans, _, _ = list_spans([window], {7: result}, options)
-    return [(span.start_index, span.end_index) for span in spans]
+    return [(span.first, span.last) for span in spans]
 
 
 def test_the_best_starts_and_ends_are_combined():

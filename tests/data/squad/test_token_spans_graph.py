@@ -40,8 +40,8 @@ def question_about(passage, starts, ends, max_seq_length=32):
         end=tf.constant(num_windows, tf.int64),
         windows=windows,
         best={
-            "starts": repeat(starts, tf.int16),
-            "ends": repeat(ends, tf.int16),
+            "firsts": repeat(starts, tf.int16),
+            "lasts": repeat(ends, tf.int16),
             "start_logits": repeat(starts.values(), tf.float32),
             "end_logits": repeat(ends.values(), tf.float32),
             "null_start_logits": tf.range(num_windows, dtype=tf.float32),

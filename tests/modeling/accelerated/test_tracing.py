@@ -24,9 +24,9 @@ def create_model(**kwargs):
     [
         pytest.param({}, marks=pytest.mark.slow),
         pytest.param({"gradient_checkpointing": True}, marks=pytest.mark.slow),
-        {"unpad": True},
+        {"trim_padding": True},
     ],
-    ids=["plain", "gradient_checkpointing", "unpad"],
+    ids=["plain", "gradient_checkpointing", "trim_padding"],
 )
 def test_outputs_and_gradients_are_those_of_blocks_traced_each(settings):
     # In float64, for there to be no rounding to tell apart.

@@ -22,9 +22,9 @@ def folder(request, tmp_path):
     return tmp_path / "model"
 
 
-def load_weights(folder, kind=modeling.BertClassifier, **options):
+def load_weights(folder, keras_class=modeling.BertClassifier, **options):
     """Returns {Google's name: value} of a model that starts from a folder."""
-    model = kind.from_preset(folder, **options)
+    model = keras_class.from_preset(folder, **options)
     weights = modeling.named_variables(model)
     return {name: np.asarray(value) for name, value in weights.items()}
 

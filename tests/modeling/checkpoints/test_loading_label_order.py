@@ -11,16 +11,16 @@ FEATURES = {"input_ids": np.arange(8)[None]}
 
 
 @pytest.fixture(params=[modeling.BertClassifier, modeling.BertTokenClassifier])
-def kind(request):
+def keras_class(request):
     """A class of models whose outputs have labels."""
     return request.param
 
 
 @pytest.fixture(params=["save_huggingface", "save_release"])
-def saved_model(request, kind, tmp_path):
+def saved_model(request, keras_class, tmp_path):
     """(folder of a model of three labels, its outputs)."""
     bert_config = modeling.BertConfig.from_dict(CONFIG)
-    model = built(kind(bert_config, 3, seed=1))
+    model = built(keras_class(bert_config, 3, seed=1))
     modeling.named_variables(model)["output_bias"].assign([1.0, 2.0, 3.0])
     labels = ["entailment", "neutral", "contradiction"]
     getattr(modeling, request.param)(model, tmp_path, labels=labels)
@@ -28,9 +28,9 @@ def saved_model(request, kind, tmp_path):
 
 
 @pytest.fixture
-def other_model(kind):
+def other_model(keras_class):
     """A model of other weights."""
-    return kind(modeling.BertConfig.from_dict(CONFIG), 3, seed=2)
+    return keras_class(modeling.BertConfig.from_dict(CONFIG), 3, seed=2)
 
 
 def test_outputs_are_put_in_the_labels_order(saved_model, other_model):

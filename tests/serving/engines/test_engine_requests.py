@@ -13,7 +13,7 @@ MANY_VALUES = 1 << 20
 
 def run_all(engine, requests, **changes):
     """Returns what an engine yields after each batch."""
-    limits = engine.batch_limits(16, **{"pads_to_maximum": False} | changes)
+    limits = engine.batch_limits(16, **{"trims_padding": True} | changes)
     return [*engine.run_all(requests, limits)]
 
 
@@ -31,7 +31,7 @@ def test_each_request_gets_the_outputs_of_its_inputs():
 
 def test_a_request_without_inputs_is_complete_before_any_batch():
     engine = NumpyEngine()
-    limits = engine.batch_limits(16, pads_to_maximum=False)
+    limits = engine.batch_limits(16, trims_padding=True)
     steps = engine.run_all({1: [], **ONE_TEXT}, limits)
     assert next(steps) == {1: []}
     assert not engine.batches
@@ -45,7 +45,7 @@ def test_inputs_are_padded_to_the_fixed_length_of_a_network():
 
 def test_inputs_are_padded_to_the_maximum_for_a_model_that_needs_it():
     engine = NumpyEngine()
-    run_all(engine, ONE_TEXT, pads_to_maximum=True)
+    run_all(engine, ONE_TEXT, trims_padding=False)
     assert engine.shapes == [(1, 16)]
 
 
@@ -71,7 +71,7 @@ def test_the_engine_runs_one_row_at_a_time_if_the_network_needs_it():
 @pytest.mark.parametrize("padded_length", [6, 8, 16])
 def test_padded_inputs_get_the_padding_of_requests(padded_length):
     engine = NumpyEngine()
-    limits = engine.batch_limits(16, pads_to_maximum=False)
+    limits = engine.batch_limits(16, trims_padding=True)
     features = engines.pad_batch(
         [NetworkInput([4, 5], 2), NetworkInput([6], 1)], padded_length
     )
@@ -82,7 +82,7 @@ def test_padded_inputs_get_the_padding_of_requests(padded_length):
 
 def test_an_input_of_several_texts_keeps_its_axes():
     engine = NumpyEngine()
-    limits = engine.batch_limits(16, pads_to_maximum=False)
+    limits = engine.batch_limits(16, trims_padding=True)
     features = {
         name: values.reshape(1, 2, 10)
         for name, values in engines.pad_batch(

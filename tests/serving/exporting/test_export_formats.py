@@ -37,12 +37,12 @@ def assert_same(engine, batch, expected):
 
 
 def create_classifier(num_labels=3, **options):
-    """Returns a classifier of two blocks, which skips padding."""
+    """Returns a classifier of two blocks, which trims padding."""
     return create_model(
         modeling.BertClassifier,
         num_labels,
         changes={"num_hidden_layers": 2},
-        unpad=True,
+        trim_padding=True,
         **options,
     )
 

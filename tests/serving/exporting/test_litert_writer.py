@@ -17,8 +17,10 @@ BATCH = create_batch([LENGTH, 7], LENGTH)
 
 @pytest.fixture(scope="module")
 def model():
-    """An encoder in mixed precision that skips padding."""
-    return create_model(modeling.BertModel, unpad=True, dtype="mixed_bfloat16")
+    """An encoder in mixed precision that trims padding."""
+    return create_model(
+        modeling.BertModel, trim_padding=True, dtype="mixed_bfloat16"
+    )
 
 
 def write_encoder(folder, model, **changes):
@@ -71,7 +73,7 @@ def test_a_fixed_length_is_the_length_of_all_inputs(model, tmp_path):
 
 @pytest.mark.usefixtures("path")
 def test_the_model_skips_padding_as_before(model):
-    assert model.unpad
+    assert model.trim_padding
 
 
 @pytest.mark.usefixtures("path")

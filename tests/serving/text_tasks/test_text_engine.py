@@ -22,18 +22,18 @@ def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
 
 
 @pytest.mark.parametrize(
-    ("changes", "pads_to_maximum"),
+    ("changes", "trims_padding"),
     [
-        ({}, False),
-        ({"trim_padding": True}, False),
-        ({"trim_padding": False}, True),
+        ({}, True),
+        ({"trim_padding": True}, True),
+        ({"trim_padding": False}, False),
     ],
 )
 def test_only_an_engine_that_reads_padding_pads_all_inputs(
-    changes, pads_to_maximum
+    changes, trims_padding
 ):
     text_engine = create_without_tokenizer(NumpyEngine(), **changes)
-    assert text_engine.pads_to_maximum == pads_to_maximum
+    assert text_engine.trims_padding == trims_padding
 
 
 def test_an_engine_has_the_labels_of_its_settings():

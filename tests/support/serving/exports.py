@@ -61,7 +61,7 @@ TEXTS = [
 
 
 def create_model(
-    kind: Callable[..., ModelT],
+    keras_class: Callable[..., ModelT],
     *args: object,
     changes: Mapping[str, object] | None = None,
     **options: object,
@@ -75,7 +75,7 @@ def create_model(
         "initializer_range": 0.5,
     }
     config = tiny_config(**sizes | dict(changes or {}))
-    return built(kind(config, *args, **options))
+    return built(keras_class(config, *args, **options))
 
 
 def create_options(
@@ -112,10 +112,10 @@ def export_model(
     max_length: int = 32,
 ) -> BaseModel:
     """Exports a tiny model of a kind, and returns it."""
-    kind, settings = HEADS[name]
+    keras_class, settings = HEADS[name]
     num_labels = [len(settings["labels"])] if "labels" in settings else []
     changes = {"max_position_embeddings": max_length}
-    model = create_model(kind, *num_labels, changes=changes)
+    model = create_model(keras_class, *num_labels, changes=changes)
     if name == "squad":
         settings = settings | dataclasses.asdict(windows)
         options = dataclasses.replace(

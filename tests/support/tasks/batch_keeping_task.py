@@ -68,7 +68,7 @@ class BatchKeepingTask(toy_task.ToyTask):
         written = encoded_sets.write_encoded_sets(
             self, self.config.state_folder
         )
-        kind: Any = folder_reading.read_preset(folder).model_class
+        model_class: Any = folder_reading.read_preset(folder).model_class
         return export_evaluation.evaluate_export(
-            self, kind, folder, [*written.values()]
+            self, model_class, folder, [*written.values()]
         )

@@ -34,7 +34,7 @@ class ScriptedTask(toy_task.ToyTask):
     """A task whose accuracies a test decides.
 
     Args:
-        starting_point: as in `Task`.
+        starting_point: as in `FineTuningTask`.
         find_accuracy: function () -> accuracy of an evaluation.
         first_example: number of the first example of the dev set.
     """

@@ -35,7 +35,7 @@ def create_task_start(
 def create_set(
     name: str, examples: Sequence[Any], decoding_contexts: Sequence[Any] = ()
 ) -> EncodedSet[Any, Any]:
-    """Returns a set of these examples, as `Task.compute_scores` gets it."""
+    """Returns a set of these examples, as a task's `compute_scores` gets it."""
     return EncodedSet(
         name=name,
         records=Records([], {}),

@@ -171,7 +171,7 @@ class BertClassifier(modeling.BertClassifier):
         return outputs, seed
 
 
-class ToyTask(task.Task[FineTuningConfig, int, None, FloatArray]):
+class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
     """Classifies sequences of WordPieces, by default all of one length.
 
     Attributes:
@@ -225,9 +225,9 @@ class ToyTask(task.Task[FineTuningConfig, int, None, FloatArray]):
         return feature_specs.classifier_spec(self.max_seq_length)
 
     def create_model(
-        self, bert_config: modeling.BertConfig, **options: Any
+        self, bert_config: modeling.BertConfig, **arguments: Any
     ) -> BertClassifier:
-        return BertClassifier(bert_config, 2, **options)
+        return BertClassifier(bert_config, 2, **arguments)
 
     def compute_scores(
         self,

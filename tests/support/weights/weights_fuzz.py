@@ -214,9 +214,9 @@ def _export(folder: Path) -> None:
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
     preset = folder_reading.read_preset(folder, "--model")
-    kind = export_steps.choose_model_class(config, preset)
-    export_steps.settings_of_head(preset, kind)
-    model = export_steps.load_model_to_export(preset, kind)
+    model_class = export_steps.choose_model_class(config, preset)
+    export_steps.settings_of_head(preset, model_class)
+    model = export_steps.load_model_to_export(preset, model_class)
     assert preset.vocab_file
     tokenizer = create_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size
@@ -269,10 +269,10 @@ def _teach(folder: Path) -> None:
     )
 
     def create_model(
-        bert_config: modeling.BertConfig, /, **options: Any
+        bert_config: modeling.BertConfig, /, **arguments: Any
     ) -> Any:  # noqa: ANN401  no TaskModel, but enough to be loaded
-        del options["bilstm"]
-        return modeling.BertModel(bert_config, **options)
+        del arguments["bilstm"]
+        return modeling.BertModel(bert_config, **arguments)
 
     teacher.load_teacher(starting_point, create_model)
 

@@ -22,8 +22,8 @@ class UnknownClassifier(toy_task.BertClassifier):
 class UnknownTask(ToyTask):
     """A task whose model cannot be exported."""
 
-    def create_model(self, bert_config, **options):
-        return UnknownClassifier(bert_config, 2, **options)
+    def create_model(self, bert_config, **arguments):
+        return UnknownClassifier(bert_config, 2, **arguments)
 
 
 def create_run(folder, **changes):

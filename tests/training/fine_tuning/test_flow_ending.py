@@ -24,8 +24,8 @@ from training.run_files.history_lines import HISTORY_FILE, read_history
 class WholeModelTask(ToyTask):
     """A task whose model can be exported."""
 
-    def create_model(self, bert_config, **options):
-        return modeling.BertClassifier(bert_config, 2, **options)
+    def create_model(self, bert_config, **arguments):
+        return modeling.BertClassifier(bert_config, 2, **arguments)
 
 
 class PredictedDevSetTask(ToyTask):

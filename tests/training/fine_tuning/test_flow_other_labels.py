@@ -19,8 +19,10 @@ class ToyTask(toy_task.ToyTask):
         super().__init__(starting_point)
         self.labels = labels
 
-    def create_model(self, bert_config, **options):
-        return toy_task.BertClassifier(bert_config, len(self.labels), **options)
+    def create_model(self, bert_config, **arguments):
+        return toy_task.BertClassifier(
+            bert_config, len(self.labels), **arguments
+        )
 
 
 @pytest.fixture(scope="module")

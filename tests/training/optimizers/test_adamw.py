@@ -62,15 +62,15 @@ def lamb_update(m, v, w, step, decay):
 
 
 @pytest.mark.parametrize(
-    ("kind", "formula"),
+    ("optimizer_class", "formula"),
     [
         (AdamWeightDecayOptimizer, adamw_update),
         (LAMBOptimizer, lamb_update),
     ],
 )
-def test_optimizers_follow_their_formulas(kind, formula, version):
+def test_optimizers_follow_their_formulas(optimizer_class, formula, version):
     values, grads = create_example()
-    optimizer = kind(
+    optimizer = optimizer_class(
         learning_rate=0.1,
         weight_decay_rate=0.01,
         exclude_from_weight_decay=["bias"],

@@ -59,14 +59,18 @@ def create_batches(
     )
 
 
-def create_model(unpad, left_to_right=False):
+def create_model(trim_padding, left_to_right=False):
     """Returns a pretrainer without dropout, in float64."""
     config = models.tiny_config(
         vocab_size=VOCAB_SIZE,
         max_position_embeddings=LENGTH,
         **models.NO_DROPOUT,
     )
-    options = {"left_to_right": left_to_right, "unpad": unpad, "seed": 1}
+    options = {
+        "left_to_right": left_to_right,
+        "trim_padding": trim_padding,
+        "seed": 1,
+    }
     return models.built(
         modeling.BertPretrainer(config, **options, dtype="float64")
     )

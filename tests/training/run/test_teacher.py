@@ -32,13 +32,13 @@ class ToyTask(toy_task.ToyTask):
     def label(self, number):
         return number % 2
 
-    def create_model(self, bert_config, **options):
-        return create_model(bert_config, **options)
+    def create_model(self, bert_config, **arguments):
+        return create_model(bert_config, **arguments)
 
 
-def create_model(bert_config, **options):
+def create_model(bert_config, **arguments):
     """Returns a classifier of two labels."""
-    return modeling.BertClassifier(bert_config, 2, **options)
+    return modeling.BertClassifier(bert_config, 2, **arguments)
 
 
 @pytest.fixture(scope="module")
@@ -108,9 +108,9 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     (folder / model_json.MODEL_JSON_FILE).write_text(text)
     model_options = {}
 
-    def note(bert_config, **options):
-        model_options.update(options)
-        return create_model(bert_config, **options)
+    def note(bert_config, **arguments):
+        model_options.update(arguments)
+        return create_model(bert_config, **arguments)
 
     options = options | {"teacher": str(folder)}
     load_teacher(

@@ -1,4 +1,4 @@
-"""What both flows open before they train or evaluate."""
+"""The Trainer that both flows load before they train or evaluate."""
 
 import keras
 import numpy as np
@@ -26,8 +26,8 @@ def load_here(tmp_path):
 
     def load_here(**fields):
         plan = RunPlan(
-            create_model=lambda config, **options: modeling.BertClassifier(
-                config, 2, **options
+            create_model=lambda config, **arguments: modeling.BertClassifier(
+                config, 2, **arguments
             ),
             loss=modeling.ClassifierLoss(),
             num_steps=None,

@@ -1,4 +1,4 @@
-"""How fine-tuning and pretraining get a Trainer."""
+"""The Trainer that fine-tuning and pretraining create."""
 
 import numpy as np
 import pytest
@@ -37,8 +37,8 @@ def create_run_trainer(tmp_path):
         )
         starting_point = create_starting_point(config, SMALL)
         plan = RunPlan(
-            create_model=lambda config, **options: model_class(
-                config, 2, **options
+            create_model=lambda config, **arguments: model_class(
+                config, 2, **arguments
             ),
             loss=modeling.ClassifierLoss(),
             num_steps=NumSteps(3, 0) if trains else None,
@@ -116,8 +116,8 @@ def test_a_listed_model_without_an_exporter_is_refused_too(
 class OwnEmbedder(modeling.BertEmbedder):
     """A user's own model, which is exported as its encoder."""
 
-    def __init__(self, config, num_outputs, **options):
-        super().__init__(config, **options)
+    def __init__(self, config, num_outputs, **arguments):
+        super().__init__(config, **arguments)
 
 
 def test_a_model_that_is_exported_as_its_encoder_may_train(create_run_trainer):

@@ -1,10 +1,13 @@
 """What the flags of a classification select: its columns and its task."""
 
+import dataclasses
+
 import pytest
 
 import modeling
 from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
+from model_folders.reading.folder_reading import read_preset
 from options.parsed_command import ParsedCommand
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import write_csv
@@ -152,3 +155,40 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
         create_task(starting_point, open_processor(starting_point, table=None))
+
+
+@pytest.fixture
+def create_cls_embedding(tmp_path):
+    """A function (**flags) -> task of weights whose vectors are of [CLS]."""
+    (tmp_path / "1_Pooling").mkdir()
+    config = '{"pooling_mode_cls_token": true}'
+    (tmp_path / "1_Pooling/config.json").write_text(config)
+    write_csv(tmp_path / "train.csv", ["text", "text_b"], [("a", "b")])
+
+    def create_cls_embedding(**flags):
+        starting_point = dataclasses.replace(
+            create_starting_point(
+                task_name="embedding",
+                data_dir=str(tmp_path),
+                text_b_column="text_b",
+                **flags,
+            ),
+            preset=read_preset(tmp_path),
+        )
+        return create_task(
+            starting_point, open_processor(starting_point, table=None)
+        )
+
+    return create_cls_embedding
+
+
+def test_another_pooling_is_warned_of_before_an_export(
+    create_cls_embedding, caplog
+):
+    create_cls_embedding()
+    assert "pooling_mode_cls_token" in caplog.text
+
+
+def test_a_training_may_change_the_pooling(create_cls_embedding, caplog):
+    create_cls_embedding(do_train=True)
+    assert "pooling_mode_cls_token" not in caplog.text

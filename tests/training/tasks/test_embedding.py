@@ -11,7 +11,6 @@ from data.classification.user_tables.table_processor import (
 )
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
-from model_folders.reading.folder_reading import read_preset
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.embedding import EmbeddingTask
@@ -49,27 +48,6 @@ def create_task(tmp_path):
         )
 
     return create_embedding_task
-
-
-@pytest.fixture
-def cls_preset(tmp_path):
-    """The Preset of weights whose vectors are those of [CLS]."""
-    (tmp_path / "1_Pooling").mkdir()
-    config = '{"pooling_mode_cls_token": true}'
-    (tmp_path / "1_Pooling/config.json").write_text(config)
-    return read_preset(tmp_path)
-
-
-def test_another_pooling_is_warned_of_before_an_export(
-    create_task, cls_preset, caplog
-):
-    create_task(SCORED).check_preset(cls_preset)
-    assert "pooling_mode_cls_token" in caplog.text
-
-
-def test_a_training_may_change_the_pooling(create_task, cls_preset, caplog):
-    create_task(SCORED, do_train=True).check_preset(cls_preset)
-    assert caplog.text == ""
 
 
 def test_pairs_with_scores_are_trained_on_their_cosines(create_task):

@@ -37,7 +37,7 @@ def test_the_label_of_a_pair_is_the_cosine_of_its_vectors():
     vectors = np.array([[[1.0, 0.0], [0.6, 0.8]], [[0.0, 1.0], [0.0, 1.0]]])
     codec = pair_vectors.CosineCodec()
     assert codec.decode_labels(vectors) == pytest.approx([0.6, 1.0])
-    assert codec.probabilities(vectors).shape == (2, 1)
+    assert codec.compute_values(vectors).shape == (2, 1)
 
 
 TEXTS = [*map(str, range(1500))]

@@ -104,7 +104,7 @@ def test_no_answer_has_no_place_in_the_context(ask_signature):
     assert outputs["end_byte"].tolist() == [-1, -1]
 
 
-def test_an_answer_does_not_depend_on_the_padding_that_is_skipped(
+def test_an_answer_does_not_depend_on_the_padding_that_is_trimmed(
     ask_signature,
 ):
     settings = {"trim_padding": True, "version_2_with_negative": False}

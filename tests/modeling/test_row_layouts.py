@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from modeling import unpadding
+from modeling import row_layouts
 from tests.support import models
 from tests.support.model_cases import outputs_and_gradients
 from tests.support.models import as_lists, integers
@@ -22,9 +22,9 @@ def features(lengths, length):
 @pytest.mark.backends
 def test_the_rows_of_words_are_kept_in_their_order():
     is_wordpiece = integers([[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]])
-    row_map = unpadding.plan_unpadding(is_wordpiece, integers([3, 2]))
+    row_map = row_layouts.plan_trimming(is_wordpiece, integers([3, 2]))
     # So few positions are all kept, those of padding last.
-    assert as_lists(row_map) == unpadding.RowMap(
+    assert as_lists(row_map) == row_layouts.RowMap(
         shape=(2, 6),
         positions=[0, 1, 2, 6, 7, 3, 4, 5, 8, 9, 10, 11],
         row_numbers=[1, 2, 3, 6, 7, 8, 4, 5, 9, 10, 11, 12],
@@ -35,7 +35,7 @@ def test_the_rows_of_words_are_kept_in_their_order():
 @pytest.mark.backends
 def test_the_number_of_rows_is_rounded_up():
     is_wordpiece = integers(np.arange(200)[None] < 65)
-    row_map = unpadding.plan_unpadding(is_wordpiece, integers([65]))
+    row_map = row_layouts.plan_trimming(is_wordpiece, integers([65]))
     assert len(row_map.positions) == 128
     numbers = keras.ops.convert_to_numpy(row_map.row_numbers)
     np.testing.assert_array_equal(numbers[:128], np.arange(1, 129))
@@ -54,10 +54,10 @@ def padded_and_not(request):
     """Outputs and gradients of a batch with its padding, and without."""
     training, gradient_checkpointing = request.param
     functions = []
-    for unpad in (False, True):
+    for trim_padding in (False, True):
         model = modeling.BertModel(
             CONFIG,
-            unpad=unpad,
+            trim_padding=trim_padding,
             gradient_checkpointing=gradient_checkpointing,
             dtype="float64",
             seed=1,
@@ -74,18 +74,18 @@ def test_outputs_and_gradients_are_the_same_without_padding(
 ):
     batch = features(lengths, 40)
     results = [compute(batch) for compute in padded_and_not]
-    for padded, unpadded in zip(*map(tf.nest.flatten, results), strict=True):
-        np.testing.assert_allclose(unpadded, padded, rtol=1e-9, atol=1e-11)
+    for padded, trimmed in zip(*map(tf.nest.flatten, results), strict=True):
+        np.testing.assert_allclose(trimmed, padded, rtol=1e-9, atol=1e-11)
 
 
 def test_a_mask_of_rank_3_is_computed_with_its_padding():
     batch = features([8, 8, 8], 8)
     mask = np.tril(np.ones((3, 8, 8), np.int32))
     outputs = [
-        modeling.BertSpanLabeler(CONFIG, unpad=unpad, seed=1)(
+        modeling.BertSpanLabeler(CONFIG, trim_padding=trim_padding, seed=1)(
             batch | {"input_mask": tf.constant(mask)}
         )["start_logits"]
-        for unpad in (False, True)
+        for trim_padding in (False, True)
     ]
     np.testing.assert_array_equal(*outputs)
 
@@ -107,7 +107,7 @@ def test_a_functional_model_computes_the_same_on_any_backend(length):
 
 @pytest.mark.backends
 def test_gradients_reach_the_words_on_any_backend():
-    model = modeling.BertClassifier(CONFIG, 2, unpad=True, seed=1)
+    model = modeling.BertClassifier(CONFIG, 2, trim_padding=True, seed=1)
     batch = {
         "input_ids": np.ones((3, 8), "int32"),
         "input_mask": np.tri(3, 8, 2, dtype="int32"),
@@ -122,7 +122,7 @@ def test_gradients_reach_the_words_on_any_backend():
 
 def test_padding_takes_no_part_in_the_choice_of_a_span():
     batch = features([40, 12], 40)
-    model = modeling.BertSpanLabeler(CONFIG, unpad=True, seed=1)
+    model = modeling.BertSpanLabeler(CONFIG, trim_padding=True, seed=1)
     outputs = model(batch)
     assert (outputs["start_logits"].numpy()[1, 12:] < -9000).all()
     alone = {name: value[1:, :12] for name, value in batch.items()}
@@ -133,7 +133,7 @@ def test_padding_takes_no_part_in_the_choice_of_a_span():
 @pytest.mark.backends
 def test_the_rows_of_a_padded_layout_are_all_positions():
     padded = keras.ops.ones((2, 3, 4))
-    layout = unpadding.PaddedLayout(padded)
+    layout = row_layouts.PaddedLayout(padded)
     rows = layout.to_rows(padded)
     assert rows.shape == (6, 4)
     assert layout.from_rows(rows).shape == (2, 3, 4)

@@ -2,12 +2,13 @@
 
 A row is the vector of one position, and a `Layout` says where the rows lie in
 the batch. All layers except attention treat each position separately, so they
-can skip padding. The results do not change, except at padding, because
-attention masks padding. For attention, packing.py joins the rows of short
-sequences.
+can leave the rows of padding out. The results do not change, except at padding,
+because attention masks padding. For attention, packing.py joins the rows of
+short sequences.
 
-The argument `unpad` of a model switches this on, as --trim_padding does for the
-models of a training. The flag also cuts each batch (data/padding.py).
+The argument `trim_padding` of a model leaves these rows out. The flag
+--trim_padding sets it for the models of a training, and also trims each batch
+(data/padding.py).
 
 In shapes, B = batch, T = length in WordPieces, W = width, R = number of rows
 (B * T, or fewer without padding) and S = number of packed sequences.
@@ -124,7 +125,7 @@ class MappedLayout:
         )
 
 
-class UnpaddedLayout(MappedLayout):
+class TrimmedLayout(MappedLayout):
     """The layout of the WordPieces of a batch, without the padding.
 
     The number of rows is rounded up, so some rows may be padding.
@@ -141,10 +142,10 @@ class UnpaddedLayout(MappedLayout):
             keras.ops.cast(input_mask, "int32") != 0, "int32"
         )
         self.lengths = keras.ops.sum(is_wordpiece, axis=1)
-        super().__init__(plan_unpadding(is_wordpiece, self.lengths))
+        super().__init__(plan_trimming(is_wordpiece, self.lengths))
 
 
-def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
+def plan_trimming(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
     """Returns where the rows of WordPieces lie in a batch.
 
     Args:
