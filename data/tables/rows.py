@@ -37,6 +37,13 @@ def require_cells(row: JsonObject | ValueError, place: str) -> JsonObject:
     return row
 
 
+def without_nan(row: JsonObject) -> JsonObject:
+    """Returns a row, in which NaN is an empty cell, None, as in pandas."""
+    return {
+        column: cell if cell == cell else None for column, cell in row.items()
+    }
+
+
 class RowBuilder:
     """Builds the rows of a table from cells, and finds malformed ones.
 
