@@ -12,7 +12,8 @@ from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.sharded_writing import create_job_paths, write_all_shards
-from data.text import tokenizer_loading
+from data.text.casing import chosen_casing
+from data.text.tokenizer_loading import load_tokenizer
 from files.paths import absolute_path, is_remote
 from options import config_values
 
@@ -49,11 +50,10 @@ def complete_casing(
         OSError: the vocabulary cannot be read.
     """
     options = config.instances
-    tokenizer = tokenizer_loading.load_tokenizer(
-        options.vocab_file,
-        options.do_lower_case,
-        is_casing_chosen=is_casing_chosen,
+    casing = chosen_casing(
+        options.do_lower_case, is_set_by_user=is_casing_chosen
     )
+    tokenizer = load_tokenizer(options.vocab_file, casing)
     return config_values.with_groups(
         config,
         dataclasses.replace(options, do_lower_case=tokenizer.do_lower_case),
