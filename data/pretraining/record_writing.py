@@ -45,9 +45,7 @@ def complete_casing(
         OSError: the vocabulary cannot be read.
     """
     options = config.instances
-    casing = chosen_casing(
-        options.do_lower_case, is_set_by_user=is_set_by_user
-    )
+    casing = chosen_casing(options.do_lower_case, is_set_by_user=is_set_by_user)
     tokenizer = load_tokenizer(options.vocab_file, casing)
     return config_values.with_groups(
         config,

@@ -8,8 +8,8 @@ import json
 import numpy as np
 import pytest
 
-from data.ner import entity_files, span_files
-from data.ner.annotations import parse_annotated_text, parse_tagged_sentence
+from data.ner import annotation_files, predicted_entities
+from data.ner.annotated_rows import parse_annotated_text, parse_tagged_sentence
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
 from data.sets.data_file_options import DataFileOptions
@@ -23,7 +23,7 @@ SPANS = [[0, 4, "PER"], [10, 14, "LOC"]]
 def read_rows(folder, *rows, name="train", labels=()):
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return span_files.read_annotated_texts(path, name, labels)
+    return annotation_files.read_annotated_texts(path, name, labels)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ ONE_SENTENCE = {
 
 def write_predictions(path, examples, tags, prefix):
     """Writes the tags that a model predicted for the only example."""
-    entity_files.write_entities(
+    predicted_entities.write_entities(
         path, examples, [tags], [np.ones(4)], prefix=prefix
     )
 
@@ -229,7 +229,7 @@ def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
     _, examples = write_set("dev", "dev")
     path = tmp_path / "train.jsonl"
     write_predictions(path, examples, ["O"] * 4, prefix="predicted_")
-    read_again = span_files.read_annotated_texts(path, "dev")
+    read_again = annotation_files.read_annotated_texts(path, "dev")
     write_predictions(tmp_path / "again", read_again, TAGS, "predicted_")
     again = json.loads((tmp_path / "again").read_text())
     assert again["predicted_entities"] == SPANS

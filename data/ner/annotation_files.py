@@ -19,7 +19,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import compressed_files, text_files
-from data.ner.annotations import (
+from data.ner.annotated_rows import (
     parse_annotated_text,
     parse_tagged_sentence,
     without_answers,
