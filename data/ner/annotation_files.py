@@ -19,11 +19,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import compressed_files, text_files
-from data.ner.annotated_rows import (
-    parse_annotated_text,
-    parse_tagged_sentence,
-    without_answers,
-)
+from data.ner.annotated_rows import AnnotatedRow, without_answers
 from data.ner.ner_examples import NerExample, split_words
 from data.ner.span_tagging import (
     TaggedSpan,
@@ -39,7 +35,7 @@ from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
 
-class _AnnotatedRow(NamedTuple):
+class _ParsedText(NamedTuple):
     """A text of a file, which may be left out.
 
     Attributes:
@@ -145,32 +141,33 @@ def _parse_row(
     value: object,
     document_index: int,
     set_name: BaseSet,
-) -> _AnnotatedRow:
+) -> _ParsedText:
     """Parses the JSON value of a row, document `document_index` of a file."""
     place = f"{path}, {place_in_file}"
     is_test = set_name == "test"
-    row = _unpack_row(value)
+    values = _unpack_row(value)
+    row = AnnotatedRow(values, place)
     spans: Sequence[TaggedSpan] = ()
-    sentence = parse_tagged_sentence(row, place, needs_tags=not is_test)
+    sentence = row.parse_tagged_sentence(needs_tags=not is_test)
     if sentence is not None:
         words, tags, text = sentence
-        is_unknown = prodigy.is_left_out(row)
+        is_unknown = prodigy.is_left_out(values)
         if is_unknown:
             tags = ["O"] * len(words)
     else:
-        text, values = parse_annotated_text(row, place, needs_spans=not is_test)
+        text, marked = row.parse_annotated_text(needs_spans=not is_test)
         words = split_words(text)
-        is_unknown = values is None
-        tags, spans = tag_words(text, words, values or [], place)
+        is_unknown = marked is None
+        tags, spans = tag_words(text, words, marked or [], place)
     example = NerExample(
         place_in_file,
         words,
         tags,
         document_index,
         text,
-        row=_without_annotations(row) if is_test else row,
+        row=_without_annotations(values) if is_test else values,
     )
-    return _AnnotatedRow(
+    return _ParsedText(
         example,
         spans,
         has_tags=sentence is not None and not is_unknown,
@@ -192,7 +189,7 @@ def _without_annotations(row: JsonObject) -> JsonObject:
 
 def _create_examples(
     path: StrPath,
-    texts: Sequence[_AnnotatedRow],
+    texts: Sequence[_ParsedText],
     labels: Sequence[str],
     *,
     is_train: bool,
@@ -240,7 +237,7 @@ def _log_widened_spans(path: StrPath, spans: Sequence[TaggedSpan]) -> None:
 
 
 def _log_left_out_texts(
-    path: StrPath, texts: Sequence[_AnnotatedRow], set_name: BaseSet
+    path: StrPath, texts: Sequence[_ParsedText], set_name: BaseSet
 ) -> None:
     """Logs how many texts of a file are empty, or were not annotated."""
     is_test = set_name == "test"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from data.ner import annotation_files, predicted_entities
-from data.ner.annotated_rows import parse_annotated_text, parse_tagged_sentence
+from data.ner.annotated_rows import AnnotatedRow
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
 from data.sets.data_file_options import DataFileOptions
@@ -52,28 +52,30 @@ def test_words_of_a_test_set_need_no_tags(tmp_path):
 
 
 def test_a_tagged_sentence_needs_tags():
-    row = {"tokens": WORDS}
-    assert parse_tagged_sentence(row, "line 1", needs_tags=True) is None
+    row = AnnotatedRow({"tokens": WORDS}, "line 1")
+    assert row.parse_tagged_sentence(needs_tags=True) is None
 
 
 def test_a_text_is_not_a_tagged_sentence():
-    row = {"text": TEXT, "tokens": []}
-    assert parse_tagged_sentence(row, "line 1", needs_tags=False) is None
+    row = AnnotatedRow({"text": TEXT, "tokens": []}, "line 1")
+    assert row.parse_tagged_sentence(needs_tags=False) is None
 
 
 def test_a_row_without_a_text_is_an_error_that_lists_its_keys():
+    row = AnnotatedRow({"a": 1, "b": 2}, "line 1")
     with pytest.raises(ValueError, match="line 1: found the keys a, b"):
-        parse_annotated_text({"a": 1, "b": 2}, "line 1", needs_spans=True)
+        row.parse_annotated_text(needs_spans=True)
 
 
 def test_a_row_that_is_not_an_object_is_an_error():
+    row = AnnotatedRow({}, "line 1")
     with pytest.raises(ValueError, match="line 1: found the keys of no object"):
-        parse_annotated_text({}, "line 1", needs_spans=True)
+        row.parse_annotated_text(needs_spans=True)
 
 
 def test_a_text_of_a_test_set_needs_no_spans():
-    row = {"text": TEXT}
-    annotated = parse_annotated_text(row, "line 1", needs_spans=False)
+    row = AnnotatedRow({"text": TEXT}, "line 1")
+    annotated = row.parse_annotated_text(needs_spans=False)
     assert annotated == (TEXT, None)
 
 
