@@ -89,7 +89,7 @@ class RowBuilder:
                 cells, has_swallowed_lines
             )
         else:
-            problem = self._describe_problem_of_width(cells)
+            problem = self._compare_width(cells)
         if problem:
             return ValueError(f"{problem}. Received: {cells}"[:300])
         if len(cells) != len(self._keys):
@@ -117,8 +117,11 @@ class RowBuilder:
             )
         return None
 
-    def _describe_problem_of_width(self, cells: Sequence[str]) -> str | None:
-        """Returns the error if a row without names has a wrong width."""
+    def _compare_width(self, cells: Sequence[str]) -> str | None:
+        """Compares the width of a row without names with that of others.
+
+        Notes the width, and returns the error if it is wrong.
+        """
         width = len(cells)
         if width == self._width:
             return None
