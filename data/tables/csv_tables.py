@@ -23,6 +23,7 @@ from data.tables.rows import (
     RowBuilder,
     compute_common_width,
     is_empty_row,
+    malformed_row_error,
 )
 from data.tables.table_layout import (
     CHARACTER_OF_DELIMITER,
@@ -154,26 +155,34 @@ def read_csv(
         elif row:
             yield (
                 line_number,
-                _build_row(
-                    builder, row, table.dialect.delimiter, layout.encoding
-                ),
+                _build_row(table, builder, row, layout.encoding),
             )
 
 
 def _build_row(
+    table: CsvTable,
     builder: RowBuilder,
     cells: list[str],
-    delimiter: str,
     encoding: str | None,
 ) -> JsonObject | ValueError:
     """Returns a row, or an error if its cells are no row or wrongly encoded."""
     text = " ".join(cells)
     if error := _encoding_error_of(text, encoding):
         return error
-    has_swallowed_lines = "\n" in text and csv_rows.has_swallowed_lines(
-        cells, delimiter
-    )
-    return builder.build(cells, has_swallowed_lines)
+    row = builder.build(cells)
+    if (
+        table.has_header
+        and "\n" in text
+        and not isinstance(row, ValueError)
+        and csv_rows.has_swallowed_lines(cells, table.dialect.delimiter)
+    ):
+        return malformed_row_error(
+            "a quoted cell contains the next lines of the table. If quotes are "
+            "ordinary characters here, set --noquoting. Otherwise replace the "
+            "tabs in the cell by spaces",
+            cells,
+        )
+    return row
 
 
 def _read_names(

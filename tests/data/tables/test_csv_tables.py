@@ -58,3 +58,13 @@ def test_the_error_quotes_a_wrongly_decoded_word(tmp_path):
     data = "text,place\nDas war,München\n".encode("cp1252")
     with pytest.raises(ValueError, match="'München' in cp1252"):
         read_numbered_rows(tmp_path, "words.csv", data)
+
+
+def test_a_cell_that_contains_the_next_lines_is_an_error(tmp_path):
+    data = 'text\tlabel\n"A tug\tsea\nA barge"\tsea\n'
+    with pytest.raises(
+        ValueError, match="contains the next lines of the table"
+    ):
+        read_numbered_rows(
+            tmp_path, "a.tsv", data, has_header=True, quoting=True
+        )
