@@ -19,9 +19,9 @@ from data.io import text_files
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.record_writing import (
     complete_casing,
-    write_records_at_scale,
     write_records_in_order,
 )
+from data.pretraining.sharded_writing import write_records_at_scale
 from options.parsed_command import ParsedCommand
 
 
@@ -34,7 +34,7 @@ def main(parsed: ParsedCommand[PretrainingDataConfig]) -> None:
     )
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     config = complete_casing(
-        config, is_casing_chosen="do_lower_case" in parsed.set_by_user
+        config, is_set_by_user="do_lower_case" in parsed.set_by_user
     )
     config.instances.check_fractions()
     if config.is_scalable:

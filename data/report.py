@@ -2,7 +2,7 @@
 
 The page loads nothing and runs no script. Its template is beside this module.
 Each task creates its own Report: data/classification/label_report.py,
-data/squad/answer_report.py and data/ner/entity_files.py.
+data/squad/answer_report.py and data/ner/predicted_entities.py.
 """
 
 import collections

@@ -42,16 +42,33 @@ class StatedCasing(TypedDict, total=False):
     file: StrPath
 
 
+class Vocabulary(Protocol):
+    """The attributes of `data`'s Vocabulary that this package reads."""
+
+    @property
+    def path(self) -> StrPath:
+        """Path of vocab.txt, for messages."""
+
+    @property
+    def contents(self) -> bytes:
+        """Contents of vocab.txt."""
+
+    def check_tokens(self, special_tokens: Iterable[str], /) -> None:
+        """Checks that the vocabulary contains all `special_tokens`."""
+
+    def check_size(self, vocab_size: int, /) -> None:
+        """Checks that the vocabulary fits a model of `vocab_size` rows."""
+
+    def check_same_tokens(self, other: str, source: str, /) -> None:
+        """Checks that the file `other` contains the same WordPieces."""
+
+
 class Tokenizer(Protocol):
     """The attributes of `data`'s FullTokenizer that this package reads."""
 
     @property
-    def vocab_file(self) -> StrPath:
-        """Path of vocab.txt, for messages."""
-
-    @property
-    def vocab_bytes(self) -> bytes:
-        """Contents of vocab.txt."""
+    def vocabulary(self) -> Vocabulary:
+        """The WordPieces in the order of their ids."""
 
     @property
     def vocab(self) -> Mapping[str, int]:
@@ -65,21 +82,14 @@ class Tokenizer(Protocol):
     def identity(self) -> TokenizerIdentity:
         """Casing and vocabulary checksum, to compare tokenizers."""
 
-    def check_vocab(
-        self, vocab_size: int, special_tokens: Iterable[str], /
-    ) -> None:
-        """Checks that the vocabulary fits a model of `vocab_size` rows."""
-
-    def check_same_vocab(self, other: str, source: str, /) -> None:
-        """Checks that the file `other` contains the same WordPieces."""
-
 
 def create_vocab_files(
     tokenizer: Tokenizer, max_seq_length: int
 ) -> dict[str, bytes]:
     """Returns {file: contents} of vocab.txt and tokenizer_config.json."""
     text = format_tokenizer_config(tokenizer.do_lower_case, max_seq_length)
-    return {"vocab.txt": tokenizer.vocab_bytes, TOKENIZER_CONFIG_FILE: text}
+    contents = tokenizer.vocabulary.contents
+    return {"vocab.txt": contents, TOKENIZER_CONFIG_FILE: text}
 
 
 def format_tokenizer_config(
@@ -114,20 +124,23 @@ def create_tokenizer_files(
     Args:
         tokenizer: tokenizer to describe.
         max_seq_length: maximum length of inputs, in WordPieces.
-        vocab_size: size of the model's vocabulary. None skips `check_vocab`.
+        vocab_size: size of the model's vocabulary. None skips its
+            check.
 
     Raises:
         ValueError: the vocabulary is larger than `vocab_size`, lacks a special
             token, or is not UTF-8.
     """
+    vocabulary = tokenizer.vocabulary
     try:
-        text = tokenizer.vocab_bytes.decode("utf-8").removesuffix("\n")
+        text = vocabulary.contents.decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{tokenizer.vocab_file}: {error}. Save the file as UTF-8"
+            f"{vocabulary.path}: {error}. Save the file as UTF-8"
         ) from error
     if vocab_size is not None:
-        tokenizer.check_vocab(vocab_size, SPECIAL_TOKEN_OF_ENTRY.values())
+        vocabulary.check_tokens(SPECIAL_TOKEN_OF_ENTRY.values())
+        vocabulary.check_size(vocab_size)
     # Read the lines of vocab.txt, because the entries of `tokenizer.tokens` are
     # stripped of white space.
     ids = {

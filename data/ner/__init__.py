@@ -7,13 +7,14 @@
 Words with tags in columns, as CoNLL's shared tasks and tables write them:
 
     conll_files.py: the sentences of a file
-    conll_layouts.py: its separator, and what its columns are
+    conll_layouts.py: its separator, and the names of its columns
     conll_sentences.py: where a sentence ends
+    conll_columns.py: which columns contain the words and the tags
 
 Texts with spans, from annotation tools:
 
-    span_files.py: the texts and spans of a file
-    annotations.py: the spans or the tags in a row, by its keys
+    annotation_files.py: the texts and spans of a file
+    annotated_rows.py: the spans or the tags in a row, by its keys
     labeled_spans.py: one span, whichever tool wrote it, and a row of Label
         Studio, whose keys are its own
     span_tagging.py: the tags of the words that spans cover, which must count
@@ -25,7 +26,7 @@ From words to scores:
     sentence_windows.py: cuts sentences into windows
     legal_tags.py: the most probable legal tags
     entity_scoring.py: conlleval's scores
-    entity_files.py: files of predicted tags and entities, and the part of
+    predicted_entities.py: files of predicted tags and entities, and the part of
         report.html
 
 The same in a graph, which only the signatures of exports call. The module is

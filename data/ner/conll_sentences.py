@@ -17,7 +17,8 @@ from data.ner.conll_layouts import (
     strip_cells,
 )
 from data.ner.tag_names import is_tag
-from data.tables import csv_rows, dialects
+from data.tables.csv_rows import MalformedRow
+from data.tables.csv_tables import open_csv
 from data.tables.table_layout import DELIMITER_OF_CHARACTER, TableLayout
 
 
@@ -139,12 +140,9 @@ class SentenceSplitter:
         """
         ended_lines = (f"{text}\n" for _, text in lines)
         layout = TableLayout(delimiter=DELIMITER_OF_CHARACTER[separator])
-        table = dialects.guess_dialect(
-            self.path, ended_lines, layout, is_tsv=False
-        )
-        rows = csv_rows.parse_rows(table.lines, table.dialect)
-        for line_number, row in rows:
-            if isinstance(row, csv_rows.MalformedRow):
+        table = open_csv(self.path, ended_lines, layout, is_tsv=False)
+        for line_number, row in table.parse_rows():
+            if isinstance(row, MalformedRow):
                 raise ValueError(
                     f"{self.path}, line {line_number}: {row.explain()}"
                 )

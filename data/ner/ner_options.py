@@ -56,3 +56,8 @@ class ConllFileOptions:
     tag_column_index: int | None
     labels: Sequence[str]
     set_name: BaseSet
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the file is a test set, which may lack tags."""
+        return self.set_name == "test"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from data.ner import conll_files, span_files, tag_names
+from data.ner import annotation_files, conll_files, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ConllFileOptions, NerOptions
@@ -61,7 +61,7 @@ class NerReader(ExampleReader[NerExample]):
     """Reads the files of the sets of a task with named entities.
 
     Files named .json and .jsonl contain texts with spans, or sentences with
-    tags, as span_files.py describes. Other files are in the layout of
+    tags, as annotation_files.py describes. Other files are in the layout of
     CoNLL-2003: a line contains a word and its tag in columns. Tabs separate the
     columns if the first line contains a tab. Otherwise, spaces separate them.
     An empty line ends a sentence, and a line with -DOCSTART- begins a document.
@@ -171,7 +171,7 @@ class NerReader(ExampleReader[NerExample]):
         """Reads a file of spans or of columns, by the ending of its name."""
         options = self._options
         if format_of(file.path) == "jsonl":
-            return span_files.read_annotated_texts(
+            return annotation_files.read_annotated_texts(
                 file.path, file.set_name, file.labels, options.encoding
             )
         file_options = ConllFileOptions(

@@ -5,10 +5,10 @@ What the creation of records begins with:
     pretraining_data_config.py: the flags of create_pretraining_data.py
     pretraining_options.py: the options for instances and masks, which other
         scripts share
-    record_writing.py: writes the records of a corpus, in one of two ways
 
 As in Google's script, a corpus in memory becomes records in these steps:
 
+    record_writing.py: `write_records_in_order`, which begins here
     documents.py: reads text as documents: lists of sentences, each a list of
         WordPieces
     sentence_splitting.py: splits lines into sentences, if --sentence_split
@@ -20,12 +20,13 @@ As in Google's script, a corpus in memory becomes records in these steps:
     shuffling.py: shuffles as Python does, but faster
     instance_encoding.py: encodes WordPieces as bytes, and instances as records
 
-For a corpus of any size:
+A corpus of any size becomes records in units of work, which several processes
+do. A unit reads some parts of the corpus, and writes some shards:
 
+    sharded_writing.py: `write_records_at_scale`, which begins here, and
+        `InstanceJob`, which creates the units and combines their results
     corpus_parts.py: splits the text files into parts of about 4 MB
-    sharded_writing.py: writes the records of all parts in units, which several
-        processes do
-    unit_writing.py: what a process does for one unit
+    unit_writing.py: what a process does for one unit, by the modules above
 
 Training reads the records:
 

@@ -10,8 +10,10 @@ import dataclasses
 import itertools
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from absl import logging
 
 from data.io import text_files
 from data.io.tfrecord_files import ShardEntry
@@ -24,17 +26,24 @@ from data.parallel_jobs.job_json_types import JobResults, Manifest, UnitResult
 from data.parallel_jobs.work_units import (
     UnitRunner,
     check_results,
+    choose_unit_runner,
     remove_finished_shards,
     run_units,
 )
 from data.pretraining import corpus_checks, corpus_parts
+from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.record_writing import WrittenRecords
 from data.pretraining.unit_writing import (
     InstanceUnit,
     create_encoder,
     write_unit,
 )
 from files import lock
+from files.paths import absolute_path, is_remote
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 # Increase this number whenever you change the code so that the records change.
 _VERSION = 4
@@ -46,6 +55,50 @@ _SHARD_BYTES = 128 << 20
 _MIN_SHARDS = 8
 
 T = TypeVar("T")
+
+
+def write_records_at_scale(
+    config: PretrainingDataConfig,
+    input_files: Sequence[str],
+    beam_options: "PipelineOptions | None" = None,
+) -> WrittenRecords:
+    """Writes the instances in the scalable mode, to shards and a manifest.
+
+    Args:
+        config: the flags, with the casing of the vocabulary.
+        input_files: paths of the text files.
+        beam_options: options of a Beam pipeline, None to run in processes.
+
+    Raises:
+        ValueError: --output_file lists several files or is remote, or as
+            `InstanceJob.run` says.
+        OSError: as `InstanceJob.run` says.
+    """
+    output_file = config.output_file
+    if "," in output_file or is_remote(output_file):
+        raise ValueError(
+            f"--output_file={output_file} must be one local path with flags "
+            "such as --num_processes (the scalable mode, see --help), because "
+            "the script adds the numbers of the shards to it"
+        )
+    options = config.instances
+    if beam_options is not None:
+        # The workers of Beam may run in other folders.
+        input_files = [*map(absolute_path, input_files)]
+        output_file = absolute_path(output_file)
+        vocab_file = absolute_path(options.vocab_file)
+        options = dataclasses.replace(options, vocab_file=vocab_file)
+    job = InstanceJob(options, input_files, output_file, config.num_shards or 0)
+    unit_runner = choose_unit_runner(config.num_processes, beam_options)
+    manifest, is_new = job.run(unit_runner)
+    logging.info("manifest: %s", job.paths.manifest_file)
+    num_shards = len(manifest["shards"])
+    return WrittenRecords(
+        num_instances=manifest["corpus"]["num_instances"],
+        num_files=num_shards,
+        files=job.paths.pattern(num_shards),
+        is_new=is_new,
+    )
 
 
 class FinishedJob(NamedTuple):
@@ -60,89 +113,151 @@ class FinishedJob(NamedTuple):
     is_new: bool
 
 
-def write_all_shards(
-    options: InstanceOptions,
-    input_files: Sequence[str],
-    output_file: str,
-    num_shards: int,
-    unit_runner: UnitRunner,
-) -> FinishedJob:
-    """Writes the shards and the manifest, or resumes unfinished work.
+@dataclasses.dataclass(frozen=True)
+class InstanceJob:
+    """The job that turns a corpus into shards of instances.
 
-    Args:
+    Attributes:
         options: options for turning text into instances.
         input_files: paths of the text files.
-        output_file: path of the output, which is the prefix of the shards'
-            names.
+        output_file: path of the output, with which the names of the shards
+            begin.
         num_shards: number of shards, not counting the shard of held-out
             documents. For 0, the size of the corpus determines the number.
-        unit_runner: function that runs all units, as `choose_unit_runner`
-            returns it.
-
-    Raises:
-        ValueError: the input contains no text, the output would replace the
-            input, or an earlier command began this output with other flags or
-            another input.
-        OSError: a file cannot be read or written, a process was killed, or
-            another process writes the same output.
     """
-    # Fail before any file is written if the vocabulary cannot be read.
-    create_encoder(options)
-    with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
-        job_paths = create_job_paths(output_file)
-        job_files = create_job_files(
-            job_paths,
-            {**dataclasses.asdict(options), "num_shards": num_shards},
-            [*input_files, options.vocab_file],
+
+    options: InstanceOptions
+    input_files: Sequence[str]
+    output_file: str
+    num_shards: int = 0
+
+    @property
+    def paths(self) -> JobPaths:
+        """The paths of the shards, of the manifest and of unfinished work."""
+        return JobPaths(
+            self.output_file,
+            named_shards={"eval_shards": eval_file(self.output_file)},
         )
-        units = _create_units(options, input_files, job_paths, num_shards)
-        job_files.check_overwrites(units)
-        if manifest := job_files.read_intact_manifest():
-            job_files.remove_work()
-            return FinishedJob(manifest, is_new=False)
-        job_files.begin()
-        # Fail before the `try` block, which would remove all finished shards.
-        check_results(units)
-        try:
-            results = run_units(units, write_unit, unit_runner, "shard")
-            combined = _combine_results(units, results, options, input_files)
-        except ValueError:
-            # The shards will not be reused, because the user must change the
-            # input or a flag.
-            remove_finished_shards(units)
-            job_files.remove_work()
-            raise
-        return FinishedJob(job_files.finish(combined), is_new=True)
 
+    def run(self, unit_runner: UnitRunner) -> FinishedJob:
+        """Writes the shards and the manifest, or resumes unfinished work.
 
-def create_job_paths(output_file: str) -> JobPaths:
-    """Returns the paths of a job, by the path of its output."""
-    return JobPaths(
-        output_file, named_shards={"eval_shards": eval_file(output_file)}
-    )
+        Args:
+            unit_runner: function that runs all units, as `choose_unit_runner`
+                returns it.
 
+        Raises:
+            ValueError: the input contains no text, the output would replace the
+                input, or an earlier command began this output with other flags
+                or another input.
+            OSError: a file cannot be read or written, a process was killed, or
+                another process writes the same output.
+        """
+        # Fail before any file is written if the vocabulary cannot be read.
+        create_encoder(self.options)
+        place = f"--output_file={self.output_file}"
+        with lock.hold_lock(f"{self.output_file}.lock", place):
+            job_files = JobFiles(
+                self.paths,
+                {
+                    "version": _VERSION,
+                    "flags": {
+                        **dataclasses.asdict(self.options),
+                        "num_shards": self.num_shards,
+                    },
+                    "inputs": create_input_entries(
+                        [*self.input_files, self.options.vocab_file]
+                    ),
+                },
+            )
+            units = self._create_units()
+            job_files.check_overwrites(units)
+            if manifest := job_files.read_intact_manifest():
+                job_files.remove_work()
+                return FinishedJob(manifest, is_new=False)
+            job_files.begin()
+            # Fail before the `try` block, which would remove all finished
+            # shards.
+            check_results(units)
+            try:
+                results = run_units(units, write_unit, unit_runner, "shard")
+                combined = self._combine_results(units, results)
+            except ValueError:
+                # The shards will not be reused, because the user must change
+                # the input or a flag.
+                remove_finished_shards(units)
+                job_files.remove_work()
+                raise
+            return FinishedJob(job_files.finish(combined), is_new=True)
 
-def create_job_files(
-    job_paths: JobPaths, flags: Mapping[str, object], inputs: Sequence[str]
-) -> JobFiles:
-    """Returns the files of a job. Computes the checksums of its inputs.
+    def _create_units(self) -> list[InstanceUnit]:
+        """Assigns each unit parts of the corpus to read, and shards to write.
 
-    Args:
-        job_paths: paths of the job.
-        flags: {name: value} of the flags that determine the records.
-        inputs: paths of the text files and of the vocabulary.
+        If documents are held out, the first unit writes these documents. This
+        unit reads all parts, but tokenizes only the documents that are held
+        out.
+        """
+        numbered = [*enumerate(corpus_parts.split_corpus(self.input_files))]
+        num_shards = self.num_shards or self._choose_num_shards(len(numbered))
+        shards = self.paths.shard_paths(num_shards)
+        # There are as many units as parts or shards, whichever are fewer.
+        num_units = min(len(numbered), num_shards)
+        train_assignments = zip(
+            _split_evenly(numbered, num_units),
+            _split_evenly(shards, num_units),
+            strict=True,
+        )
+        eval_assignments = []
+        if self.options.eval_fraction:
+            eval_assignments = [(numbered, [eval_file(self.output_file)])]
+        return [
+            InstanceUnit(
+                options=self.options,
+                parts=dict(parts),
+                shards=shards_of_unit,
+                result_file=self.paths.result_file(unit_index),
+                is_evaluation=unit_index < len(eval_assignments),
+            )
+            for unit_index, (parts, shards_of_unit) in enumerate(
+                [*eval_assignments, *train_assignments]
+            )
+        ]
 
-    Raises:
-        OSError: an input cannot be read.
-    """
-    return JobFiles(
-        job_paths,
-        {
-            "version": _VERSION,
-            "flags": flags,
-            "inputs": create_input_entries(inputs),
-        },
-    )
+    def _choose_num_shards(self, num_parts: int) -> int:
+        """Returns the number of shards for a corpus of `num_parts` parts."""
+        num_bytes = self.options.dupe_factor * sum(
+            map(text_files.file_size, self.input_files)
+        )
+        return min(max(num_bytes // _SHARD_BYTES, _MIN_SHARDS), num_parts)
+
+    def _combine_results(
+        self, units: Sequence[InstanceUnit], results: Sequence[UnitResult]
+    ) -> JobResults:
+        """Combines the results of the units for the manifest.
+
+        Raises a ValueError if the input contains no text, or if all documents
+        or none are held out.
+        """
+        counts: Counter[str] = Counter()
+        shards: list[ShardEntry] = []
+        eval_shards: list[ShardEntry] = []
+        for unit, result in zip(units, results, strict=True):
+            counts.update(result["counts"])
+            entries = eval_shards if unit.is_evaluation else shards
+            entries += result["shards"]
+        corpus_checks.check_and_log_counts(counts, self.input_files)
+        combined: JobResults = {"corpus": dict(counts), "shards": shards}
+        if not eval_shards:
+            return combined
+        num_held_out = sum(entry["num_records"] for entry in eval_shards)
+        if not num_held_out or not counts["num_instances"]:
+            raise ValueError(
+                f"--eval_fraction={self.options.eval_fraction} holds out "
+                f"{'all' if num_held_out else 'none'} of the "
+                f"{counts['num_documents']} documents; set another fraction, "
+                "or separate documents by blank lines"
+            )
+        return {"eval_shards": eval_shards, **combined}
 
 
 def eval_file(output_file: str) -> str:
@@ -159,55 +274,6 @@ def eval_file(output_file: str) -> str:
     return os.path.join(folder, f"eval-{name}")
 
 
-def _create_units(
-    options: InstanceOptions,
-    input_files: Sequence[str],
-    job_paths: JobPaths,
-    num_shards: int,
-) -> list[InstanceUnit]:
-    """Assigns each unit parts of the corpus to read, and shards to write.
-
-    If documents are held out, the first unit writes these documents. This unit
-    reads all parts, but tokenizes only the documents that are held out.
-    """
-    numbered = [*enumerate(corpus_parts.split_corpus(input_files))]
-    if not num_shards:
-        num_shards = _choose_num_shards(options, input_files, len(numbered))
-    shards = job_paths.shard_paths(num_shards)
-    # There are as many units as parts or shards, whichever are fewer.
-    num_units = min(len(numbered), num_shards)
-    train_assignments = zip(
-        _split_evenly(numbered, num_units),
-        _split_evenly(shards, num_units),
-        strict=True,
-    )
-    eval_assignments = []
-    if options.eval_fraction:
-        eval_assignments = [(numbered, [eval_file(job_paths.output_file)])]
-    return [
-        InstanceUnit(
-            options=options,
-            parts=dict(parts),
-            shards=shards_of_unit,
-            result_file=job_paths.result_file(unit_index),
-            is_evaluation=unit_index < len(eval_assignments),
-        )
-        for unit_index, (parts, shards_of_unit) in enumerate(
-            [*eval_assignments, *train_assignments]
-        )
-    ]
-
-
-def _choose_num_shards(
-    options: InstanceOptions, input_files: Sequence[str], num_parts: int
-) -> int:
-    """Returns the number of shards for a corpus that is split into parts."""
-    num_bytes = options.dupe_factor * sum(
-        map(text_files.file_size, input_files)
-    )
-    return min(max(num_bytes // _SHARD_BYTES, _MIN_SHARDS), num_parts)
-
-
 def _split_evenly(items: list[T], num_lists: int) -> list[list[T]]:
     """Distributes items evenly over lists.
 
@@ -218,37 +284,4 @@ def _split_evenly(items: list[T], num_lists: int) -> list[list[T]]:
     borders = [
         len(items) * index // num_lists for index in range(num_lists + 1)
     ]
-    return [items[start:end] for start, end in itertools.pairwise(borders)]
-
-
-def _combine_results(
-    units: Sequence[InstanceUnit],
-    results: Sequence[UnitResult],
-    options: InstanceOptions,
-    input_files: Sequence[str],
-) -> JobResults:
-    """Combines the results of the units for the manifest.
-
-    Raises a ValueError if the input contains no text, or if all documents or
-    none are held out.
-    """
-    counts: Counter[str] = Counter()
-    shards: list[ShardEntry] = []
-    eval_shards: list[ShardEntry] = []
-    for unit, result in zip(units, results, strict=True):
-        counts.update(result["counts"])
-        entries = eval_shards if unit.is_evaluation else shards
-        entries += result["shards"]
-    corpus_checks.check_and_log_counts(counts, input_files)
-    combined: JobResults = {"corpus": dict(counts), "shards": shards}
-    if not eval_shards:
-        return combined
-    num_held_out = sum(entry["num_records"] for entry in eval_shards)
-    if not num_held_out or not counts["num_instances"]:
-        raise ValueError(
-            f"--eval_fraction={options.eval_fraction} holds out "
-            f"{'all' if num_held_out else 'none'} of the "
-            f"{counts['num_documents']} documents; set another fraction, or "
-            "separate documents by blank lines"
-        )
-    return {"eval_shards": eval_shards, **combined}
+    return [items[first:end] for first, end in itertools.pairwise(borders)]

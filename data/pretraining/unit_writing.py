@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from data.io import tfrecord_files
 from data.parallel_jobs.job_json_types import UnitResult
@@ -73,9 +73,9 @@ def write_unit(unit: InstanceUnit) -> None:
             options, dynamic_masking=False, dupe_factor=1
         )
     encoder = InstanceEncoder(reader.vocabulary, options)
-    groups = _draw_groups(_read_documents(unit, reader), options)
+    groups = _read_shuffled_groups(unit, reader)
     with tfrecord_files.RecordWriter(unit.shards) as writer:
-        for record in _create_records_of_groups(groups, encoder):
+        for record in _create_all_records(groups, encoder):
             writer.write(record)
     counts = dict(reader.counts)
     if not unit.is_evaluation:  # Only training instances are counted.
@@ -87,13 +87,16 @@ def write_unit(unit: InstanceUnit) -> None:
     write_json(unit.result_file, result)
 
 
-def _draw_groups(
-    documents: Mapping[int | str, Iterable[Document]], options: InstanceOptions
+def _read_shuffled_groups(
+    unit: InstanceUnit, reader: DocumentReader
 ) -> Iterator[tuple[list[Document], random.Random]]:
-    """Yields (documents in random order, generator of their random draws)."""
-    for name, documents_of_part in documents.items():
-        rng = random.Random(f"{options.random_seed}/{name}")
-        for group in _group_documents(documents_of_part):
+    """Yields groups of documents that fit into memory, in random order.
+
+    Beside each group is the generator of its random draws.
+    """
+    for name, documents in _read_documents(unit, reader).items():
+        rng = random.Random(f"{unit.options.random_seed}/{name}")
+        for group in _group_documents(documents):
             shuffle(group, rng)
             yield group, rng
 
@@ -139,21 +142,21 @@ def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield group
 
 
-def _create_records_of_groups(
+def _create_all_records(
     groups: Iterable[tuple[list[Document], random.Random]],
     encoder: InstanceEncoder,
 ) -> Iterator[bytes]:
-    """Yields the records of all groups of documents."""
+    """Yields the records of all groups, one group after the other."""
     previous: list[Document] = []
     for group, rng in groups:
         # The random next sentences of a single document come from the group
         # before it.
         lent = previous if len(group) == 1 else []
-        yield from _create_records(group, lent, encoder, rng)
+        yield from _create_records_of_group(group, lent, encoder, rng)
         previous = group
 
 
-def _create_records(
+def _create_records_of_group(
     group: Sequence[Document],
     lent: Sequence[Document],
     encoder: InstanceEncoder,

@@ -4,7 +4,7 @@
     squad_sets.py: `SquadSets`, the sets of run_squad.py
     squad_examples.py: questions as examples, with their answers' places
     squad_questions.py: questions from SQuAD's JSON and from tables
-    table_answers.py: answers from the cells of a table
+    answer_notations.py: answers in the notations of tables and of JSON files
     passage_windows.py: questions and passages to windows, and these to records
     passage_tokens.py: a passage to tokens, which know their characters, and
         which of these tokens are the answer, for training

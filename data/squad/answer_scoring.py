@@ -75,7 +75,7 @@ def _collect_gold_answers(
     file: SquadFile, *, version_2_with_negative: bool
 ) -> GoldAnswers:
     """Returns the right answers, for `collect_gold_answers`."""
-    gold_answers = []
+    texts_of_questions: list[tuple[str, list[str]]] = []
     num_skipped = 0
     is_labeled = False
     for _, qa, place in file.questions:
@@ -88,16 +88,16 @@ def _collect_gold_answers(
         # is_impossible. Its questions do not count as unanswerable.
         is_labeled |= bool(texts) or qa.get("is_impossible") is True
         if texts or version_2_with_negative:
-            gold_answers.append((qas_id, texts))
+            texts_of_questions.append((qas_id, texts))
         else:
             num_skipped += 1
-    if not is_labeled or not gold_answers:
+    if not is_labeled or not texts_of_questions:
         raise NoGoldAnswersError(
             f"{file.path} contains no right answers; to compute scores, use a "
             "train or dev file"
         )
     return GoldAnswers(
-        file.path, gold_answers, num_skipped, version_2_with_negative
+        file.path, texts_of_questions, num_skipped, version_2_with_negative
     )
 
 
@@ -216,7 +216,8 @@ def _warn_of_questions(path: str, num_questions: int, problem: str) -> None:
 
 
 def _score_v1(
-    gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
+    texts_of_questions: list[tuple[str, list[str]]],
+    predictions: Mapping[str, str],
 ) -> dict[str, float]:
     """Scores answers as the script of v1.1 does.
 
@@ -225,7 +226,7 @@ def _score_v1(
     """
     exact = 0
     f1 = 0.0
-    for qas_id, texts in gold_answers:
+    for qas_id, texts in texts_of_questions:
         if qas_id not in predictions:
             continue
         text = predictions[qas_id]
@@ -234,7 +235,7 @@ def _score_v1(
         # normalization, F1 is 0 in v1.1, but 1 in v2.0.
         if normalize_answer(text):
             f1 += max(compute_f1(gold, text) for gold in texts)
-    total = len(gold_answers)
+    total = len(texts_of_questions)
     return {
         "exact_match": 100 * exact / total,
         "f1": 100 * f1 / total,
@@ -243,10 +244,11 @@ def _score_v1(
 
 
 def _score_v2(
-    gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
+    texts_of_questions: list[tuple[str, list[str]]],
+    predictions: Mapping[str, str],
 ) -> dict[str, float]:
     """Scores answers as the script of v2.0 does."""
-    gold_of_id = dict(gold_answers)
+    gold_of_id = dict(texts_of_questions)
     exact, f1 = _score_questions(gold_of_id, predictions)
     # Use lists, not sets, because a sum of floats depends on the order.
     has_answer = [qas_id for qas_id in exact if gold_of_id[qas_id]]

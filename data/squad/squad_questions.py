@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
 from data.io import compressed_files, encodings, text_files
-from data.squad import table_answers
+from data.squad import answer_notations
 from data.tables import tables
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.json_files import JsonObject, parse_json
@@ -53,7 +53,7 @@ def read_squad_file(
     instead of a dict with `data`, or contain one entry in each line. Or the
     file is a table (`.csv`, `.tsv`, `.xlsx`, `.parquet`) with the columns
     `question`, `context` and, optionally, `id` and the columns that
-    `table_answers.answers_of_row` reads.
+    `answer_notations.answers_of_row` reads.
 
     Args:
         path: path of the file.
@@ -153,7 +153,7 @@ def _entry_of_row(row: tables.TableRow) -> JsonObject:
     """Converts a table's row to a question with its passage and answers."""
     cells = row.cells
     with _named_errors(row.place):
-        answers = table_answers.answers_of_row(cells)
+        answers = answer_notations.answers_of_row(cells)
     has_id = cells.get("id") not in (None, "")
     return {
         "id": cells["id"] if has_id else str(row.row_number),
@@ -192,18 +192,18 @@ def _in_squad_layout(qa: object, place: str) -> JsonObject:
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
-    column = table_answers.find_answer_column(qa)
+    column = answer_notations.find_answer_column(qa)
     if "answers" not in qa and column:
         answer = qa.pop(column)
         start = qa.pop("answer_start", None)
         with _named_errors(place):
-            qa["answers"] = table_answers.list_answers(answer, start)
+            qa["answers"] = answer_notations.list_answers(answer, start)
         qa.setdefault("is_impossible", not qa["answers"])
     elif isinstance(qa.get("answers"), dict | list):
         # In transformers' files, answers are {"text": [...], "answer_start":
         # [...]}.
         with _named_errors(place):
-            answers = table_answers.list_answers(qa["answers"])
+            answers = answer_notations.list_answers(qa["answers"])
         if isinstance(qa["answers"], dict):
             qa.setdefault("is_impossible", not answers)
         qa["answers"] = answers

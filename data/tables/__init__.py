@@ -1,28 +1,35 @@
 """Reads people's tables: their format, dialect, header and columns.
 
+A file becomes rows in three steps. `Table` in tables.py opens it.
+`table_formats.read_rows` calls the reader of its format, which guesses from the
+first rows what the user left open, and cuts each row into cells. A `RowBuilder`
+then gives the cells of CSV, TSV and Excel the names of their columns:
+
     tables.py: `Table`, rows of cells by the names of their columns. Begin here
     table_layout.py: what must be known to read a table, and its options
-    table_formats.py: the reader of each format, which yields the rows
+    table_formats.py: chooses the reader of a format, and reads plain text
+    csv_tables.py: reads CSV, TSV and the like
+    json_tables.py: reads JSON
+    parquet.py: reads Parquet
+    workbooks.py: reads Excel
     rows.py: what a row is, and what is wrong with a malformed one
 
-The formats whose readers need more than a function:
+What csv_tables.py calls, in this order:
 
-    csv_rows.py: the rows of CSV, TSV and the like in a dialect
-    dialects.py: guesses the dialect, that is the delimiter and the quotes
-    json_tables.py: JSON
-    parquet.py: Parquet
-    workbooks.py: Excel
+    csv_sample.py: `CsvSample`, the first lines of a file
+    table_checks.py: refuses files that are no tables
+    dialect_detection.py: guesses the dialect: the delimiter and the quotes
+    header_detection.py: whether the first row names the columns, as for Excel
+    csv_rows.py: the rows of the file in its dialect
+
+What header_detection.py calls:
+
+    extra_header_lines.py: refuses a title above the names, and more below
+    first_cell_roles.py: whether the first cell of a column is its name
 
 For jobs that read parts of a large file:
 
     file_ranges.py: cuts files into ranges, and reads the rows of a range
-
-What the first rows show of CSV, TSV and Excel:
-
-    first_cell_roles.py: whether the first cell of a column is its name
-    header_detection.py: whether the first row names the columns
-    extra_header_lines.py: refuses a title above the names, and more below
-    table_checks.py: refuses files that are no tables
 
 What the columns mean:
 

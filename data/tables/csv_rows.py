@@ -1,30 +1,18 @@
-"""Reads the rows of CSV, TSV and the like: the first ones, or all of them.
+"""Parses the lines of CSV, TSV and the like, in a dialect that is known.
 
-A row here is the list of its cells. `TableSample` reads the first rows in each
-dialect that dialects.py tries. `parse_rows` reads all rows in the right one.
+A row here is the list of its cells.
 """
 
 import csv
-import itertools
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
-
-from data.io import encodings
-from data.tables.rows import is_empty_row
 
 # Stands between the cells of a table of one column. No text contains it.
 NO_DELIMITER = "\ud800"
 # Stands for a quote after a backslash while csv parses the line.
 _QUOTE = "\ud801"
 _ESCAPED = re.compile(r'\\([\\"])')
-# Number of rows that show how a table is written.
-MAX_ROWS = 200
-_MAX_CHARACTERS = 1 << 20
-# A cell that a program quoted. The program wrote each quote in it twice.
-_CELL_OF_DOUBLED_QUOTES = re.compile(r'"(?=.*"").*"', re.DOTALL)
-# Excel takes the delimiter from a line such as sep=; above the names.
-_DELIMITER_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
 
 class Dialect(NamedTuple):
@@ -77,7 +65,7 @@ def parse_rows(
 
     A quoted cell may contain line breaks.
     """
-    reader = _create_reader(lines, dialect)
+    reader = create_reader(lines, dialect)
     while True:
         line_number = reader.line_num + 1
         try:
@@ -125,111 +113,6 @@ def has_swallowed_lines(row: Sequence[str], delimiter: str) -> bool:
     return False
 
 
-class TableSample:
-    """Reads the first lines of a table, and no more lines than needed.
-
-    Attributes:
-        lines_read: the lines that were read so far.
-    """
-
-    def __init__(self, lines: Iterator[str]) -> None:
-        self._lines = lines
-        self._size = 0
-        self.lines_read: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        """Yields the first lines, beginning with the lines read so far."""
-        yield from self.lines_read
-        while self._size <= _MAX_CHARACTERS:
-            line = next(self._lines, None)
-            if line is None:
-                return
-            self._size += len(line)
-            self.lines_read.append(line)
-            yield line
-
-    def all_lines(self) -> Iterator[str]:
-        """Returns all lines of the table. Then the sample reads no more."""
-        return itertools.chain(self.lines_read, self._lines)
-
-    def read_first_rows(self, dialect: Dialect) -> list[list[str]]:
-        """Returns the first rows, up to the first malformed row."""
-        return self.try_dialect(dialect)[0]
-
-    def try_dialect(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
-        """Returns the first rows, and whether the dialect fits them.
-
-        If it fits, no row is malformed, and all have one width.
-        """
-        rows: list[list[str]] = []
-        reader = filter(None, _create_reader(self, dialect))
-        # A spreadsheet writes empty cells for empty rows above a table.
-        filled = itertools.dropwhile(is_empty_row, reader)
-        try:
-            rows.extend(itertools.islice(filled, MAX_ROWS))
-        except csv.Error:
-            return rows, False
-        has_one_width = len({*map(len, rows)}) == 1
-        if dialect.quoting:
-            return rows, has_one_width
-        cells = itertools.chain.from_iterable(rows)
-        has_doubled_quotes = any(map(_CELL_OF_DOUBLED_QUOTES.fullmatch, cells))
-        return rows, has_one_width and not has_doubled_quotes
-
-    def take_hint(self, delimiters: Container[str]) -> str | None:
-        """Returns the delimiter of a first line such as sep=;, or else None.
-
-        Empties this line, which is no row. A character that is not in
-        `delimiters` is no hint.
-        """
-        match = _DELIMITER_HINT.fullmatch(next(iter(self), ""))
-        if not match or match[1] not in delimiters:
-            return None
-        self.lines_read[0] = "\n"
-        return match[1]
-
-    def check_encoding(self, path: str, encoding: str | None) -> None:
-        """Checks the encoding of the lines that are read so far.
-
-        Raises:
-            ValueError: a line was wrongly encoded.
-        """
-        wrong_lines = (
-            line_number
-            for line_number, line in enumerate(self.lines_read, 1)
-            if _has_wrong_bytes(line)
-        )
-        if line_number := next(wrong_lines, None):
-            # Many words show the likely encodings better than one.
-            try:
-                encodings.check_encoding("".join(self.lines_read), encoding)
-            except ValueError as error:
-                raise ValueError(
-                    f"{path}, line {line_number}: {error}"
-                ) from None
-
-    def count_stray_quotes(self, dialect: Dialect) -> int:
-        """Returns how many quotes in the lines read so far quote no cell."""
-        if not dialect.quoting:
-            return 0
-        text = "".join(self.lines_read)
-        if dialect.has_escapes:
-            text = _hide_escaped(text)
-        delimiter = re.escape(dialect.delimiter)
-        blanks = " *" if dialect.is_spaced else ""
-        # A cell may be a whole document: `[^"]*` is faster than `(?:[^"]|"")*`.
-        cell = '"[^"]*(?:""[^"]*)*"'
-        quoted = (
-            rf"(?:(?<={delimiter})|^){blanks}{cell}(?={delimiter}|[\r\n]|\Z)"
-        )
-        return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
-
-
-def _has_wrong_bytes(line: str) -> bool:
-    """Returns whether lone surrogates stand for wrong bytes in a line."""
-    return bool(re.search("[\udc80-\udcff]", line))
-
-
 class _CsvReader(Protocol):
     """A reader of csv, whose own class is private."""
 
@@ -244,12 +127,12 @@ class _CsvReader(Protocol):
         """Returns the cells of the next row."""
 
 
-def _create_reader(lines: Iterable[str], dialect: Dialect) -> _CsvReader:
+def create_reader(lines: Iterable[str], dialect: Dialect) -> _CsvReader:
     """Returns csv's reader of the rows of lines in a dialect."""
     # A cell may be a whole document, longer than csv's 131,072 characters.
     csv.field_size_limit(2**31 - 1)
     if dialect.has_escapes:
-        lines = map(_hide_escaped, lines)
+        lines = map(hide_escaped, lines)
     return csv.reader(
         lines,
         delimiter=dialect.delimiter,
@@ -259,7 +142,7 @@ def _create_reader(lines: Iterable[str], dialect: Dialect) -> _CsvReader:
     )
 
 
-def _hide_escaped(line: str) -> str:
+def hide_escaped(line: str) -> str:
     r"""Replaces each `\"` by _QUOTE, and each `\\` by a backslash."""
 
     def hide(match: re.Match[str]) -> str:

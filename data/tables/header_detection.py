@@ -20,7 +20,7 @@ from data.tables.rows import is_repeated_header
 from data.tables.table_layout import TableLayout
 
 
-def has_header(
+def decide_header(
     path: str,
     rows: Sequence[Sequence[str]],
     layout: TableLayout,
@@ -28,7 +28,7 @@ def has_header(
 ) -> bool:
     """Returns whether the first row names the columns of a table.
 
-    The user decides, or else `is_first_row_header`.
+    The user decides, or else the cells do, as in `guess_header`.
 
     Args:
         path: path of the file, for the error.
@@ -45,11 +45,11 @@ def has_header(
     extra_header_lines.check_title(path, rows, layout.columns)
     extra_header_lines.check_second_names(path, rows, first_lines)
     if layout.has_header is None and rows:
-        return is_first_row_header(path, rows, layout.columns)
+        return guess_header(path, rows, layout.columns)
     return bool(layout.has_header)
 
 
-def is_first_row_header(
+def guess_header(
     path: str, rows: Sequence[Sequence[str]], columns: Collection[str]
 ) -> bool:
     """Returns whether the first row names the columns, as its cells show.
@@ -59,10 +59,10 @@ def is_first_row_header(
         table, the first row contains a text of many words and a number:
 
         >>> rows = [["text", "price"], ["It left.", "10"]]
-        >>> is_first_row_header("f.csv", rows, ())
+        >>> guess_header("f.csv", rows, ())
         True
         >>> rows = [["It left at noon again.", "7"], ["It left.", "10"]]
-        >>> is_first_row_header("f.csv", rows, ())
+        >>> guess_header("f.csv", rows, ())
         False
 
     Args:

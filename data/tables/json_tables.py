@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
-from data.tables.rows import NumberedRow
+from data.tables.rows import NumberedRow, without_nan
 from data.tables.usual_names import is_usual_name
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
@@ -215,10 +215,3 @@ def _guess_by_first_line(
             return "list"
     may_be_list = _is_of_pandas(row) or _find_wrapped_list(row, columns)
     return None if may_be_list else "jsonl"
-
-
-def without_nan(row: JsonObject) -> JsonObject:
-    """Returns a row, in which NaN is an empty cell, None, as in pandas."""
-    return {
-        column: cell if cell == cell else None for column, cell in row.items()
-    }

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from data.io import text_files
-from data.tables import json_tables
-from data.tables.rows import NumberedRow, unique_keys
+from data.tables.rows import NumberedRow, unique_keys, without_nan
 from files.json_files import JsonObject
 from files.paths import StrPath
 from imports.installation import install_command
@@ -34,7 +33,7 @@ def read_parquet(
             for cells in zip(*columns, strict=True):
                 row_number += 1
                 row = dict(zip(keys, cells, strict=True))
-                yield row_number, json_tables.without_nan(row)
+                yield row_number, without_nan(row)
 
 
 @contextlib.contextmanager

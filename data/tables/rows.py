@@ -37,6 +37,18 @@ def require_cells(row: JsonObject | ValueError, place: str) -> JsonObject:
     return row
 
 
+def without_nan(row: JsonObject) -> JsonObject:
+    """Returns a row, in which NaN is an empty cell, None, as in pandas."""
+    return {
+        column: cell if cell == cell else None for column, cell in row.items()
+    }
+
+
+def malformed_row_error(problem: str, cells: Sequence[str]) -> ValueError:
+    """Returns the error about a row, which shows the cells of the row."""
+    return ValueError(f"{problem}. Received: {cells}"[:300])
+
+
 class RowBuilder:
     """Builds the rows of a table from cells, and finds malformed ones.
 
@@ -67,31 +79,22 @@ class RowBuilder:
         self._first_widths: list[int] = []
         self._max_width = 0
 
-    def build(
-        self, cells: list[str], has_swallowed_lines: bool = False
-    ) -> JsonObject | ValueError:
+    def build(self, cells: list[str]) -> JsonObject | ValueError:
         """Returns a row, {column: cell}, or an error that says what is wrong.
 
-        Args:
-            cells: the cells of the row.
-            has_swallowed_lines: whether one of them contains the next lines of
-                the table, because a stray quote begins it.
+        `cells` are the cells of the row.
         """
         if self._names:
-            problem = self._describe_problem_under_names(
-                cells, has_swallowed_lines
-            )
+            problem = self._describe_problem_under_names(cells)
         else:
-            problem = self._describe_problem_of_width(cells)
+            problem = self._compare_width(cells)
         if problem:
-            return ValueError(f"{problem}. Received: {cells}"[:300])
+            return malformed_row_error(problem, cells)
         if len(cells) != len(self._keys):
             self._keys = [*map(ColumnNumber, range(1, len(cells) + 1))]
         return dict(zip(self._keys, cells, strict=True))
 
-    def _describe_problem_under_names(
-        self, cells: list[str], has_swallowed_lines: bool
-    ) -> str | None:
+    def _describe_problem_under_names(self, cells: list[str]) -> str | None:
         """Returns the error in a row of a table with a header, or None."""
         names = self._names
         if len(cells) != len(names):
@@ -102,16 +105,13 @@ class RowBuilder:
         # Compare the first cell first, because it differs in nearly all rows.
         if cells[0].endswith(names[0]) and is_repeated_header(cells, names):
             return "the line repeats the names of the columns. Remove it"
-        if has_swallowed_lines:
-            return (
-                "a quoted cell contains the next lines of the table. If quotes "
-                "are ordinary characters here, set --noquoting. Otherwise "
-                "replace the tabs in the cell by spaces"
-            )
         return None
 
-    def _describe_problem_of_width(self, cells: Sequence[str]) -> str | None:
-        """Returns the error if a row without names has a wrong width."""
+    def _compare_width(self, cells: Sequence[str]) -> str | None:
+        """Compares the width of a row without names with that of others.
+
+        Notes the width, and returns the error if it is wrong.
+        """
         width = len(cells)
         if width == self._width:
             return None

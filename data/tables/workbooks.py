@@ -2,6 +2,7 @@
 
 import datetime
 import io
+import itertools
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,9 @@ from xml.etree import ElementTree
 from absl import logging
 
 from data.io import compressed_files, text_files
+from data.tables import header_detection
+from data.tables.rows import NumberedRow, RowBuilder
+from data.tables.table_layout import TableLayout
 from files.paths import StrPath
 from imports.installation import install_command
 
@@ -23,6 +27,25 @@ _FORMULA_CELL = re.compile(
     rb"<c\b([^>]*)(?<!/)>(?:(?!</c>).)*?<f\b.*?</c>", re.DOTALL
 )
 _COMPUTED_VALUE = re.compile(rb"<v[^>/]*>[^<]")
+# Number of rows that show whether the first one names the columns.
+_NUM_FIRST_ROWS = 200
+
+
+def read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
+    """Yields the rows of a sheet, as `table_formats.read_rows` does."""
+    rows = read_sheet(path, layout.sheet)
+    first_rows = [*itertools.islice(rows, _NUM_FIRST_ROWS)]
+    cells_of_rows = [cells for _, cells in first_rows]
+    has_header = header_detection.decide_header(
+        str(path), cells_of_rows, layout
+    )
+    all_rows = itertools.chain(first_rows, rows)
+    names: list[str] = []
+    if has_header:
+        _, names = next(all_rows, (0, names))
+    builder = RowBuilder(names)
+    for row_number, cells in all_rows:
+        yield row_number, builder.build(cells)
 
 
 def read_sheet(

@@ -5,7 +5,7 @@ In Python:
     tokenization.py: `FullTokenizer`, the reference for all others
     wordpiece.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`, and
         how it keeps special tokens such as [MASK] whole
-    tokenizer_loading.py: the tokenizer that fits a model, or that flags select
+    tokenizer_loading.py: the tokenizer that fits a model
     characters.py: classifies and cleans characters
     casing.py: whether a model expects lower-cased text
     token_windows.py: cuts texts to length, or into windows, and pads them
@@ -25,7 +25,8 @@ The same in a graph:
 
 Vocabularies:
 
-    vocabulary_files.py: reads one, and checks whether it fits a model
+    vocabulary_files.py: reads a `Vocabulary`, which checks whether it fits a
+        model
     vocabulary_learning.py: learns one, or extends it
 
 What users call:

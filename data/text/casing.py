@@ -7,9 +7,9 @@ but for a vocabulary that looks cased, the user must set do_lower_case.
 
 import os
 import re
-from typing import Protocol
 
 from data.text.characters import strip_accents
+from data.text.vocabulary_files import Vocabulary
 from files.paths import StrPath
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from model_folders.reading.preset import Preset
@@ -26,26 +26,23 @@ _SPECIAL_TOKEN = re.compile(r"\[.*\]|<.*>")
 _CHANGED_SHARE = 0.01
 
 
-class CasedVocabulary(Protocol):
-    """The attributes of a FullTokenizer that show its casing."""
+def chosen_casing(do_lower_case: bool, *, is_set_by_user: bool) -> bool | None:
+    """Returns the casing that the user chose, None if files may state another.
 
-    vocab_file: StrPath
-    tokens: list[str]
-    stated_casing: bool | None
-
-    def check_same_vocab(self, other: str) -> None:
-        """Checks that the file `other` contains the same WordPieces."""
+    True is the default of do_lower_case, and so a choice only if it is set.
+    """
+    return None if do_lower_case and not is_set_by_user else do_lower_case
 
 
 def decide_casing(
-    tokenizer: CasedVocabulary, flag: bool | None, preset: Preset | None = None
+    vocabulary: Vocabulary, flag: bool | None, preset: Preset | None = None
 ) -> bool:
     """Decides whether to lower-case the text, as the user or files state.
 
     A tokenizer.json beside the vocabulary must contain the same words.
 
     Args:
-        tokenizer: tokenizer of the vocabulary.
+        vocabulary: the WordPieces of the model.
         flag: value of do_lower_case, or None if the user did not set it.
         preset: what the folder of the model states. None = only the
             vocabulary's folder may state the casing.
@@ -56,13 +53,11 @@ def decide_casing(
             words of the tokenizer.json differ.
         OSError: a file cannot be read.
     """
-    neighbor = os.path.join(
-        os.path.dirname(tokenizer.vocab_file), TOKENIZER_FILE
-    )
+    neighbor = os.path.join(os.path.dirname(vocabulary.path), TOKENIZER_FILE)
     if os.path.isfile(neighbor):
-        tokenizer.check_same_vocab(neighbor)
+        vocabulary.check_same_tokens(neighbor)
     source: StrPath = "do_lower_case (--do_lower_case)"
-    for statement in _list_statements(tokenizer, preset):
+    for statement in _list_statements(vocabulary, preset):
         casing = statement.get("do_lower_case")
         if casing is None:
             continue
@@ -76,19 +71,18 @@ def decide_casing(
                 "wrong one"
             )
     if flag is None:
-        _check_looks_uncased(tokenizer)
+        _check_looks_uncased(vocabulary)
     return flag is not False
 
 
 def _list_statements(
-    tokenizer: CasedVocabulary, preset: Preset | None
+    vocabulary: Vocabulary, preset: Preset | None
 ) -> list[StatedCasing]:
     """Returns the casings that files and the name of a release state."""
-    vocab_file = tokenizer.vocab_file
     statements: list[StatedCasing] = [
-        {"do_lower_case": tokenizer.stated_casing, "file": vocab_file}
+        {"do_lower_case": vocabulary.stated_casing, "file": vocabulary.path}
     ]
-    folder = os.path.dirname(vocab_file) or "."
+    folder = os.path.dirname(vocabulary.path) or "."
     # The Preset states what the files in its own folder say.
     folders = [folder, preset.path] if preset else [folder]
     if len({*map(os.path.realpath, folders)}) == len(folders):
@@ -106,9 +100,9 @@ def _list_statements(
     return statements
 
 
-def _check_looks_uncased(tokenizer: CasedVocabulary) -> None:
-    """Raises a ValueError if lower-casing would change a vocabulary's words."""
-    tokens = tokenizer.tokens
+def _check_looks_uncased(vocabulary: Vocabulary) -> None:
+    """Raises a ValueError if lower-casing would change many of the words."""
+    tokens = vocabulary.tokens
     changed = [
         token
         for token in tokens
@@ -117,7 +111,7 @@ def _check_looks_uncased(tokenizer: CasedVocabulary) -> None:
     ]
     if len(changed) > _CHANGED_SHARE * len(tokens):
         raise ValueError(
-            f"{tokenizer.vocab_file}: lower-casing would change {len(changed)} "
+            f"{vocabulary.path}: lower-casing would change {len(changed)} "
             f"of {len(tokens)} words, such as {changed[0]!r}. Set "
             "do_lower_case (--do_lower_case) to False if the model is cased, "
             "else to True"

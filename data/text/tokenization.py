@@ -5,7 +5,7 @@
 All other tokenizers in this project must return the same WordPieces.
 """
 
-import copy
+import functools
 import os
 import re
 import zlib
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from data.arrays import IntArray
-from data.text import text_lists, vocabulary_files
+from data.text import text_lists
 from data.text.characters import clean_text
 from data.text.text_lists import TextsLike
 from data.text.token_windows import (
@@ -22,6 +22,7 @@ from data.text.token_windows import (
     pad_input,
     stack_inputs,
 )
+from data.text.vocabulary_files import Vocabulary, read_vocabulary
 from data.text.wordpiece import (
     SPECIAL_TOKENS,
     BasicTokenizer,
@@ -40,16 +41,14 @@ _CHUNK_LENGTH = 8192
 # Matches white space or an ideograph: a word always ends before them.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 
-# WordPieces that the network's inputs contain, whatever the texts are.
-REQUIRED_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
-
 
 class FullTokenizer:
     """Splits text into words, then words into WordPieces.
 
     Args:
         vocab_file: path of a vocabulary with one WordPiece a line, or of a
-            tokenizer.json of transformers.
+            tokenizer.json of transformers. Or the Vocabulary in it, if it is
+            already read.
         do_lower_case: whether to lower-case the text and strip accents. None =
             as the tokenizer.json states, and True for any other file.
         special_tokens_in_strings: whether [MASK], [CLS], [SEP], [UNK] and [PAD]
@@ -57,16 +56,13 @@ class FullTokenizer:
             splits them, as any other text.
 
     Attributes:
+        vocabulary: the WordPieces, which can check whether they fit a model.
         vocab_file: path of the vocabulary.
-        vocab_bytes: decompressed contents of the vocabulary file, without a
-            byte order mark. If it is a tokenizer.json, the contents of an
-            equivalent vocab.txt.
         tokens: the WordPieces in the order of their ids.
-        vocab: {WordPiece: id}.
+        vocab: {WordPiece: id}. As in Google's code, the id of a repeated
+            WordPiece is the index of its last line.
         do_lower_case: whether text is lower-cased.
         special_words: the words that stay whole in a text.
-        stated_casing: whether the tokenizer.json lower-cases text. None if the
-            vocabulary is another file.
 
     Raises:
         OSError: the file cannot be read.
@@ -76,29 +72,28 @@ class FullTokenizer:
 
     def __init__(
         self,
-        vocab_file: str | os.PathLike[str],
+        vocab_file: str | os.PathLike[str] | Vocabulary,
         do_lower_case: bool | None = True,
         special_tokens_in_strings: bool = False,
     ) -> None:
-        vocabulary = vocabulary_files.read_vocabulary(vocab_file)
-        stated = vocabulary.stated_casing
-        vocabulary_files.check_casing(vocab_file, stated, do_lower_case)
-        self.vocab_file = vocab_file
-        self.vocab_bytes = vocabulary.contents
-        self.stated_casing = stated
+        vocabulary = (
+            vocab_file
+            if isinstance(vocab_file, Vocabulary)
+            else read_vocabulary(vocab_file)
+        )
+        vocabulary.check_casing(do_lower_case)
+        self.vocabulary = vocabulary
+        self.vocab_file = vocabulary.path
         self.tokens = vocabulary.tokens
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         words = SPECIAL_TOKENS if special_tokens_in_strings else ()
         self.special_words = [word for word in words if word in self.vocab]
+        self.do_lower_case = (
+            do_lower_case is not False and vocabulary.stated_casing is not False
+        )
+        self.basic_tokenizer = BasicTokenizer(self.do_lower_case)
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
-        self._set_casing(do_lower_case is not False and stated is not False)
-
-    def _set_casing(self, do_lower_case: bool) -> None:
-        self.do_lower_case = do_lower_case
-        self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self._tokens_of_words = WordCache(self.tokenize_word)
-        # None until `layer` is used.
-        self._layer: TokenizerLayer | None = None
 
     @classmethod
     def from_preset(
@@ -133,32 +128,25 @@ class FullTokenizer:
             raise FileNotFoundError(
                 f"{preset.path} contains no vocab.txt or tokenizer.json"
             )
-        tokenizer = cls(preset.vocab_file, None, special_tokens_in_strings)
-        tokenizer.check_vocab()
-        return tokenizer.with_casing(decide_casing(tokenizer, None, preset))
+        vocabulary = read_vocabulary(preset.vocab_file)
+        vocabulary.check_tokens()
+        casing = decide_casing(vocabulary, None, preset)
+        return cls(vocabulary, casing, special_tokens_in_strings)
 
-    def with_casing(self, do_lower_case: bool) -> "FullTokenizer":
-        """Returns a copy that lower-cases texts, or does not."""
-        tokenizer = copy.copy(self)
-        tokenizer._set_casing(do_lower_case)
-        return tokenizer
-
-    @property
+    @functools.cached_property
     def layer(self) -> "TokenizerLayer":
         """This tokenizer as a Keras layer, which is created at the first use.
 
         Raises:
-            ValueError: the vocabulary does not contain all REQUIRED_TOKENS.
+            ValueError: the vocabulary lacks one of `REQUIRED_TOKENS`.
         """
-        if self._layer is None:
-            # A layer needs TensorFlow, which loads slowly.
-            from data.text.tokenizer_layer import TokenizerLayer
+        # A layer needs TensorFlow, which loads slowly.
+        from data.text.tokenizer_layer import TokenizerLayer
 
-            self.check_vocab()
-            self._layer = TokenizerLayer(
-                self.tokens, self.do_lower_case, self.special_words
-            )
-        return self._layer
+        self.vocabulary.check_tokens()
+        return TokenizerLayer(
+            self.tokens, self.do_lower_case, self.special_words
+        )
 
     @property
     def identity(self) -> TokenizerIdentity:
@@ -168,46 +156,6 @@ class FullTokenizer:
             "do_lower_case": self.do_lower_case,
             "vocab": f"{checksum:08x}",
         }
-
-    def check_vocab(
-        self,
-        vocab_size: int | None = None,
-        special_tokens: Iterable[str] = REQUIRED_TOKENS,
-    ) -> None:
-        """Checks that the vocabulary fits a model.
-
-        As in Google's code, the vocabulary may be smaller than `vocab_size`,
-        which is only a warning, or repeat a line. The id of a repeated line is
-        the index of its last occurrence.
-
-        Args:
-            vocab_size: size of the model's vocabulary. None skips this check.
-            special_tokens: WordPieces that the vocabulary must contain.
-
-        Raises:
-            ValueError: a special token is missing, the file contains more lines
-                than `vocab_size`, or its words are not WordPieces.
-        """
-        vocabulary_files.check_tokens(
-            self.vocab_file, self.tokens, special_tokens, vocab_size
-        )
-
-    def check_same_vocab(self, other: str, source: str = "") -> None:
-        """Checks that another file contains the same WordPieces.
-
-        This vocabulary may have words instead of entries [unusedN] of `other`,
-        and either may have more words.
-
-        Args:
-            other: path of a vocab.txt or a tokenizer.json.
-            source: model that `other` belongs to, for the message.
-
-        Raises:
-            ValueError: an id has another WordPiece in `other`.
-        """
-        vocabulary_files.check_same_tokens(
-            self.vocab_file, self.tokens, other, source or other
-        )
 
     def __call__(
         self,

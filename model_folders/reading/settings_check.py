@@ -57,7 +57,7 @@ def check_trained_settings(
         now["tokenizer"] = tokenizer.identity
     saved = _collect_stated_settings(preset, trains)
     if tokenizer and preset.vocab_file:
-        tokenizer.check_same_vocab(preset.vocab_file, preset.source)
+        tokenizer.vocabulary.check_same_tokens(preset.vocab_file, preset.source)
     difference = find_first_difference(saved, now, saved.keys() & now.keys())
     if difference:
         raise ValueError(

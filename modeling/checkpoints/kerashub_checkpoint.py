@@ -122,7 +122,8 @@ def _create_files(
             model's `max_position_embeddings` is the length.
     """
     config = model.config
-    tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKEN_OF_ENTRY.values())
+    tokenizer.vocabulary.check_tokens(SPECIAL_TOKEN_OF_ENTRY.values())
+    tokenizer.vocabulary.check_size(config.vocab_size)
     network = kerashub_objects.create_network_json(config)
     casing = kerashub_objects.create_tokenizer_json(tokenizer.do_lower_case)
     values = {
@@ -130,7 +131,7 @@ def _create_files(
         kerashub_config.TOKENIZER_FILE: casing,
     }
     contents: dict[str, str | bytes] = {
-        kerashub_config.VOCAB_FILE: tokenizer.vocab_bytes
+        kerashub_config.VOCAB_FILE: tokenizer.vocabulary.contents
     }
     # Of the models that KerasHub has too, only the classifier has labels.
     if model.num_labels is not None:

@@ -133,7 +133,7 @@ def read_tokenizer(folder: Path, preset: Preset) -> FullTokenizer:
         ValueError: the model was trained with another vocabulary.
     """
     tokenizer = FullTokenizer(folder / "vocab.txt", preset.do_lower_case)
-    tokenizer.check_vocab()
+    tokenizer.vocabulary.check_tokens()
     recorded = preset.training_settings.get("tokenizer", {})
     if recorded.get("vocab") not in (None, tokenizer.identity["vocab"]):
         raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import serving
-from data.ner import span_files
+from data.ner import annotation_files
 from data.ner.entity_scoring import list_entities
 from data.ner.ner_examples import find_words
 from tests.support import script_runner
@@ -207,7 +207,9 @@ def test_predictions_of_a_test_set_have_a_line_for_each_row(
 def test_predictions_of_a_test_set_can_be_read_as_a_set(
     predictions_of_test_set,
 ):
-    examples = span_files.read_annotated_texts(predictions_of_test_set, "dev")
+    examples = annotation_files.read_annotated_texts(
+        predictions_of_test_set, "dev"
+    )
     assert [example.tags for example in examples] == [
         line["labels"] for line in read_json_lines(predictions_of_test_set)
     ]

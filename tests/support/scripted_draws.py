@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from data.pretraining.instance_encoding import EncodedVocabulary
-from data.text.tokenization import REQUIRED_TOKENS
+from data.text.vocabulary_files import REQUIRED_TOKENS
 
 if TYPE_CHECKING:
     from _typeshed import SupportsLenAndGetItem

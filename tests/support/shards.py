@@ -19,6 +19,7 @@ from data.io import feature_specs, record_datasets, tfrecord_files
 from data.parallel_jobs import workers
 from data.parallel_jobs.job_json_types import Manifest
 from data.pretraining import sharded_writing
+from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
 from files.paths import StrPath
@@ -27,6 +28,19 @@ from tests.support.paths import ROOT
 _GOLDEN = ROOT / "tests/testdata/golden"
 VOCAB = str(_GOLDEN / "vocab/uncased.txt")
 CORPUS = sorted(map(str, (_GOLDEN / "pretraining_data/corpus").glob("*.txt")))
+
+
+def create_data_config(output_file: str, **flags: Any) -> PretrainingDataConfig:
+    """Returns the flags of a command that reads the corpus once."""
+    return PretrainingDataConfig.from_values(
+        output_file=output_file,
+        **{
+            "input_file": ",".join(CORPUS),
+            "vocab_file": VOCAB,
+            "dupe_factor": 1,
+        }
+        | flags,
+    )
 
 
 def create_shards(
@@ -53,16 +67,16 @@ def create_shards(
         "dupe_factor": 3,
         **options,
     }
-    shards = sharded_writing.write_all_shards(
+    job = sharded_writing.InstanceJob(
         InstanceOptions(**options),
         [*map(str, input_files)],
         str(tmp_path / "out"),
         num_shards,
-        functools.partial(
-            workers.run_in_processes, num_processes=num_processes
-        ),
     )
-    return shards.manifest
+    unit_runner = functools.partial(
+        workers.run_in_processes, num_processes=num_processes
+    )
+    return job.run(unit_runner).manifest
 
 
 def create_header(length: int) -> bytes:

@@ -73,7 +73,8 @@ def test_a_vocabulary_has_at_most_vocab_size_different_wordpieces(vocabularies):
 def test_a_vocabulary_covers_its_own_corpus(vocabularies):
     folder, _ = vocabularies
     tokenizer = tokenization.FullTokenizer(folder / "vocab.txt")
-    tokenizer.check_vocab(len(tokenizer.tokens))
+    tokenizer.vocabulary.check_tokens()
+    tokenizer.vocabulary.check_size(len(tokenizer.tokens))
     text = (CORPUS / "harbor.txt").read_text()
     assert "[UNK]" not in tokenizer.tokenize(text)
     assert "keeper" in tokenizer.tokens  # a frequent word is whole

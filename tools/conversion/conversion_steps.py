@@ -112,7 +112,7 @@ def load_tokenizer(
     vocab_file = config.vocab_file or preset.vocab_file
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {preset.path}; set --vocab_file")
-    tokenizer = tokenizer_loading.create_tokenizer(
+    tokenizer = tokenizer_loading.load_tokenizer(
         vocab_file,
         config.do_lower_case,
         preset,
@@ -137,7 +137,7 @@ def extend_tokenizer(
     extended = tokenization.FullTokenizer(
         extended_vocab_file, tokenizer.do_lower_case
     )
-    extended.check_vocab()
+    extended.vocabulary.check_tokens()
     old_ids = vocabulary_learning.list_old_ids(
         tokenizer.tokens, extended.tokens
     )

@@ -47,7 +47,7 @@ def read_old_vocab(config: VocabularyConfig) -> Sequence[str] | None:
     if not config.extend:
         return None
     tokenizer = tokenization.FullTokenizer(config.extend, config.do_lower_case)
-    tokenizer.check_vocab()
+    tokenizer.vocabulary.check_tokens()
     return tokenizer.tokens
 
 

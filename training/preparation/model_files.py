@@ -5,6 +5,7 @@ imports no TensorFlow.
 """
 
 import modeling
+from data.text.casing import chosen_casing
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
 from model_folders.bert_config import BertConfig
@@ -42,10 +43,13 @@ def read_tokenizer(
         bert_config: configuration of the network.
         preset: Preset of the weights, None without weights.
     """
+    casing = chosen_casing(
+        model_options.do_lower_case,
+        is_set_by_user="do_lower_case" in set_by_user,
+    )
     return load_tokenizer(
         model_options.required_vocab_file,
-        model_options.do_lower_case,
-        is_casing_chosen="do_lower_case" in set_by_user,
+        casing,
         vocab_size=bert_config.vocab_size,
         preset=preset,
         config_file=model_options.required_config_file,

@@ -12,8 +12,8 @@ from data import report
 from data.arrays import FloatArray
 from data.io import feature_specs, tf_examples
 from data.ner import (
-    entity_files,
     entity_scoring,
+    predicted_entities,
     sentence_windows,
 )
 from data.ner.ner_examples import NerExample
@@ -118,7 +118,7 @@ class NerTask(
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
         tags, probabilities = self._decode_tags(encoded_set, batches)
-        entity_files.write_entities(
+        predicted_entities.write_entities(
             os.path.join(output_dir, "dev_predictions.jsonl"),
             encoded_set.examples,
             tags,
@@ -130,7 +130,7 @@ class NerTask(
         gold_tags = [example.tags for example in encoded_set.examples]
         scores = entity_scoring.score_entities(gold_tags, tags)
         data_path = self.config.required_data_source
-        entity_files.write_entity_report(
+        predicted_entities.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data_path, scores),
             encoded_set.examples,
@@ -145,13 +145,13 @@ class NerTask(
     ) -> Scores:
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._decode_tags(encoded_set, batches)
-        entity_files.write_entities(
+        predicted_entities.write_entities(
             os.path.join(output_dir, "predictions.jsonl"),
             encoded_set.examples,
             tags,
             probabilities,
         )
-        entity_files.write_columns(
+        predicted_entities.write_columns(
             os.path.join(output_dir, "test_predictions.txt"),
             encoded_set.examples,
             tags,

@@ -1,6 +1,6 @@
 """Tasks of a Label Studio export become rows with a text and spans.
 
-test_span_files.py and test_annotations.py read such tasks from files.
+test_annotation_files.py and test_annotated_rows.py read such tasks from files.
 """
 
 import pytest

@@ -8,10 +8,10 @@ from data.io.tf_examples import encode_example
 from data.io.tfrecord_files import RecordWriter
 from data.pretraining import dynamic_masking
 from data.pretraining.pretraining_options import MaskingOptions
-from data.text import tokenization
 from data.text.tokenization import FullTokenizer
+from data.text.vocabulary_files import REQUIRED_TOKENS
 
-WORDS = [*tokenization.REQUIRED_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
+WORDS = [*REQUIRED_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
 NUM_RECORDS = 600
 LENGTH = 40
 # A record has 35 WordPieces, then padding. Three of them are [CLS] and [SEP].

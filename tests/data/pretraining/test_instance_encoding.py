@@ -11,7 +11,7 @@ from data.pretraining.instance_encoding import (
     encode_instance,
 )
 from data.pretraining.pretraining_options import InstanceOptions
-from data.text.tokenization import REQUIRED_TOKENS
+from data.text.vocabulary_files import REQUIRED_TOKENS
 from tests.support.scripted_draws import NAMES, VOCABULARY, encode_text
 
 

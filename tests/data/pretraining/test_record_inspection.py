@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from data.io import tf_examples, tfrecord_files
+from data.parallel_jobs.job_files import JobFiles, JobPaths
 from data.pretraining import record_inspection, sharded_writing
 
 
@@ -26,11 +27,13 @@ def write_shard(path, numbers):
 def shard_files(tmp_path):
     """Paths of two shards and a held-out file that a manifest lists."""
     output_file = str(tmp_path / "made")
-    job_paths = sharded_writing.create_job_paths(output_file)
-    job_files = sharded_writing.create_job_files(
-        job_paths, {"max_predictions_per_seq": 3}, []
+    eval_path = sharded_writing.eval_file(output_file)
+    job_paths = JobPaths(output_file, named_shards={"eval_shards": eval_path})
+    flags = {"max_predictions_per_seq": 3}
+    job_files = JobFiles(
+        job_paths, {"version": 1, "flags": flags, "inputs": []}
     )
-    paths = [*job_paths.shard_paths(2), sharded_writing.eval_file(output_file)]
+    paths = [*job_paths.shard_paths(2), eval_path]
     entries = [
         write_shard(path, range(start, start + 20))
         for start, path in enumerate(paths)

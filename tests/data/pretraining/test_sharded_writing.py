@@ -8,15 +8,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io import feature_specs, record_checks, record_datasets
+from data.io import (
+    feature_specs,
+    record_checks,
+    record_datasets,
+    tfrecord_files,
+)
 from data.pretraining import (
     corpus_checks,
     sharded_writing,
     unit_writing,
 )
+from data.pretraining.sharded_writing import write_records_at_scale
 from files import lock
 from tests.support.shards import (
     CORPUS,
+    create_data_config,
     create_shards,
     read_checksums,
     read_shards,
@@ -86,6 +93,35 @@ def test_random_next_of_a_long_document_is_of_the_part_before(
     others = {pair for pair in word_pairs[1] if pair[0] != pair[1]}
     assert len(others) == 4
     assert len(word_pairs[1] - others) == 1
+
+
+def test_records_at_scale_are_named_by_the_pattern_of_their_files(tmp_path):
+    output_file = str(tmp_path / "out")
+    config = create_data_config(output_file, num_shards=2)
+    written = write_records_at_scale(config, CORPUS)
+    shards = [f"{output_file}-0000{index}-of-00002" for index in (0, 1)]
+    assert tfrecord_files.count_records(shards) == written.num_instances
+    assert written.num_files == 2
+    assert written.files == f"{output_file}-*-of-00002"
+    assert written.is_new
+
+
+def test_records_at_scale_are_not_written_again(tmp_path):
+    config = create_data_config(str(tmp_path / "out"), num_shards=1)
+    first = write_records_at_scale(config, CORPUS)
+    again = write_records_at_scale(config, CORPUS)
+    assert again == first._replace(is_new=False)
+
+
+@pytest.mark.parametrize("output_file", ["a,b", "gs://bucket/out"])
+def test_records_at_scale_need_one_local_path(
+    output_file, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    config = create_data_config(output_file, num_shards=1)
+    with pytest.raises(ValueError, match=f"--output_file={output_file} must"):
+        write_records_at_scale(config, CORPUS)
+    assert not os.listdir(tmp_path)
 
 
 class Stop(Exception):

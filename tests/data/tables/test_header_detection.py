@@ -14,9 +14,7 @@ from tests.support.tables.table_rows import read_table_rows
 
 def has_header(lines):
     """Returns whether the first of some lines with commas is the header."""
-    return header_detection.is_first_row_header(
-        "f.csv", [*csv.reader(lines)], ()
-    )
+    return header_detection.guess_header("f.csv", [*csv.reader(lines)], ())
 
 
 @pytest.mark.parametrize(
@@ -133,10 +131,10 @@ def test_a_second_line_of_the_same_names_leaves_the_first_a_header():
 
 def test_a_name_that_the_user_chose_makes_a_header():
     rows = [["satz"], ["Ein Boot"]]
-    assert header_detection.is_first_row_header("f.csv", rows, ["satz"])
+    assert header_detection.guess_header("f.csv", rows, ["satz"])
 
 
 def test_a_name_that_the_user_chose_is_not_a_title():
     layout = TableLayout(columns=["satz"])
     rows = [["satz", ""], ["Ein Boot", "1"], ["Zwei Autos", "2"]]
-    assert header_detection.has_header("f.csv", rows, layout)
+    assert header_detection.decide_header("f.csv", rows, layout)

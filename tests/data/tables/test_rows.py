@@ -52,14 +52,6 @@ def test_names_that_are_repeated_below_the_header_are_an_error():
     assert "repeats the names of the columns" in str(error)
 
 
-def test_a_cell_of_several_lines_of_the_table_is_an_error():
-    row_builder = RowBuilder(["text", "label"])
-    error = row_builder.build(
-        ["A tug\nA barge", "sea"], has_swallowed_lines=True
-    )
-    assert "contains the next lines of the table" in str(error)
-
-
 def test_the_first_three_rows_decide_the_width():
     row_builder = RowBuilder([])
     for _ in range(3):

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from data.text import tokenizer_loading
+from data.text.casing import chosen_casing
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from model_folders.reading.preset import Preset
 from tests.support import golden
@@ -25,7 +26,18 @@ def test_the_casing_of_a_released_vocabulary_is_known(name, is_cased):
     assert len(path.read_bytes()) > 100_000
     error = pytest.raises(ValueError, match="--do_lower_case")
     with error if is_cased else contextlib.nullcontext():
-        assert tokenizer_loading.create_tokenizer(path).do_lower_case
+        assert tokenizer_loading.load_tokenizer(path).do_lower_case
+
+
+@pytest.mark.parametrize(
+    ("do_lower_case", "is_set_by_user", "chosen"),
+    [(True, False, None), (True, True, True), (False, False, False)],
+)
+def test_only_the_default_of_the_flag_leaves_the_casing_open(
+    do_lower_case, is_set_by_user, chosen
+):
+    casing = chosen_casing(do_lower_case, is_set_by_user=is_set_by_user)
+    assert casing is chosen
 
 
 def casing_of(folder, words=(), files=None, **flags):
@@ -47,10 +59,7 @@ def casing_of(folder, words=(), files=None, **flags):
         stated = read_stated_casing(place)
         preset = Preset(str(place), weights_path=weights, stated_casing=stated)
     return tokenizer_loading.load_tokenizer(
-        vocab_file,
-        flags.get("do_lower_case", True),
-        is_casing_chosen="do_lower_case" in flags,
-        preset=preset,
+        vocab_file, flags.get("do_lower_case"), preset
     ).do_lower_case
 
 

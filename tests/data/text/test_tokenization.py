@@ -106,38 +106,43 @@ def test_calling_the_tokenizer_returns_the_features_of_a_run():
     assert one["segment_ids"].tolist() == [[0, 0, 0, 0, 1, 1, 1]]
 
 
+def test_a_vocabulary_without_a_required_token_is_refused(create_tokenizer):
+    tokenizer = create_tokenizer(["[CLS]", "[SEP]", "a"])
+    with pytest.raises(ValueError, match=r"\[MASK\], \[UNK\] not found in 3"):
+        tokenizer.vocabulary.check_tokens()
+
+
 @pytest.mark.parametrize(
     ("lines", "vocab_size", "message"),
     [
-        ("[CLS] [SEP] a", None, r"\[MASK\], \[UNK\] not found in 3"),
         ("[CLS] [SEP] [MASK] [UNK] a", 4, "larger .* 5 .* vocab_size is 4"),
         # An empty line before a WordPiece counts.
         ("[CLS] [SEP] [MASK] [UNK]  a", 5, "larger .* 6 .* vocab_size is 5"),
     ],
 )
-def test_a_vocabulary_that_does_not_fit_the_model_is_refused(
+def test_a_vocabulary_that_is_larger_than_the_model_is_refused(
     create_tokenizer, lines, vocab_size, message
 ):
     tokenizer = create_tokenizer(lines.split(" "))
     with pytest.raises(ValueError, match=f"{tokenizer.vocab_file}.*{message}"):
-        tokenizer.check_vocab(vocab_size)
+        tokenizer.vocabulary.check_size(vocab_size)
 
 
 @pytest.mark.parametrize("end", ["", "  "], ids=["whole", "empty lines after"])
 def test_a_vocabulary_of_the_models_size_fits(create_tokenizer, end):
     lines = f"[CLS] [SEP] [MASK] [UNK] a{end}".split(" ")
-    create_tokenizer(lines).check_vocab(5)
+    create_tokenizer(lines).vocabulary.check_size(5)
 
 
 def test_a_new_model_has_at_most_twice_the_rows():
     num_tokens = len(tokenization.FullTokenizer(VOCAB).tokens)
-    tokenizer_loading.create_tokenizer(VOCAB, True, None, 2 * num_tokens)
+    tokenizer_loading.load_tokenizer(VOCAB, True, None, 2 * num_tokens)
     too_many = 2 * num_tokens + 1
     with pytest.raises(
         ValueError, match="contains 368 WordPieces, but vocab_size is"
     ):
-        tokenizer_loading.create_tokenizer(VOCAB, True, None, too_many)
-    tokenizer_loading.create_tokenizer(VOCAB, True, Preset("."), too_many)
+        tokenizer_loading.load_tokenizer(VOCAB, True, None, too_many)
+    tokenizer_loading.load_tokenizer(VOCAB, True, Preset("."), too_many)
 
 
 def test_repeated_and_empty_lines_have_the_ids_of_googles_tokenizer(
@@ -164,7 +169,7 @@ def test_repeated_and_empty_lines_have_the_ids_of_googles_tokenizer(
     assert [*tokenizer.vocab.items()] == [*expected.items()]
     tokens = ["[CLS]", *tokenizer.tokenize("aa b")]
     assert tokenizer.convert_tokens_to_ids(tokens) == [9, 7, 10, 4]
-    tokenizer.check_vocab(14)
+    tokenizer.vocabulary.check_size(14)
     (smaller,) = caplog.messages
     assert "11 WordPieces" in smaller
 
@@ -182,7 +187,8 @@ def test_a_vocabulary_in_other_lines_is_named(tmp_path, content, message):
     with pytest.raises(ValueError, match=f"vocab.txt.*{message}"):
         tokenization.FullTokenizer(path)
     path.write_bytes("[PAD]\n[UNK]\n".encode("utf-8-sig"))
-    assert tokenization.FullTokenizer(path).vocab_bytes == b"[PAD]\n[UNK]\n"
+    tokenizer = tokenization.FullTokenizer(path)
+    assert tokenizer.vocabulary.contents == b"[PAD]\n[UNK]\n"
 
 
 @pytest.mark.parametrize("name", ["vocab.txt", "vocab.txt.gz"])
@@ -193,7 +199,7 @@ def test_the_vocabulary_is_kept_as_its_file_has_it(tmp_path, name):
     with write(tmp_path / name, "wb") as file:
         file.write(contents)
     tokenizer = tokenization.FullTokenizer(tmp_path / name)
-    assert tokenizer.vocab_bytes == contents
+    assert tokenizer.vocabulary.contents == contents
     assert tokenizer.tokens == ["[PAD]", "", "ab", "", "##c\x0bd"]
     assert tokenizer.vocab["##c\x0bd"] == 4
 

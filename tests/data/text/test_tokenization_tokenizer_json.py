@@ -26,7 +26,7 @@ def tokenizer(request, tmp_path):
 def test_a_tokenizer_json_has_the_words_of_its_vocab_txt(tokenizer):
     assert tokenizer.tokens == TOKENS
     expected = "".join(f"{token}\n" for token in TOKENS)
-    assert tokenizer.vocab_bytes.decode() == expected
+    assert tokenizer.vocabulary.contents.decode() == expected
 
 
 def test_a_tokenizer_json_cuts_text_as_it_states(tokenizer):
@@ -60,7 +60,7 @@ def test_added_tokens_have_their_rows(tmp_path):
     )
     tokenizer = tokenization.FullTokenizer(path)
     assert tokenizer.tokens == [*TOKENS, "", "", "[E1]"]
-    tokenizer.check_vocab(11)
+    tokenizer.vocabulary.check_size(11)
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_vocab_txt_with_other_words_is_refused(tmp_path):
     # Lines that repeat or contain only white space may differ.
     text = "".join(f"{token} \n" for token in TOKENS)
     file.write_text(f"{text}\nun\n")
-    tokens = tokenizer_loading.create_tokenizer(file).tokens
+    tokens = tokenizer_loading.load_tokenizer(file).tokens
     assert tokens[: len(TOKENS)] == TOKENS
     file.write_text(text.replace("un \n", "on \n"))
     with pytest.raises(ValueError, match=f"{saved}.*'on'.*'un'"):
-        tokenizer_loading.create_tokenizer(file)
+        tokenizer_loading.load_tokenizer(file)

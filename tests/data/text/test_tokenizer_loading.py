@@ -1,10 +1,10 @@
-"""The tokenizer that fits a model, or that flags select."""
+"""The tokenizer that fits a model."""
 
 import json
 
 import pytest
 
-from data.text.tokenizer_loading import create_tokenizer, load_tokenizer
+from data.text.tokenizer_loading import load_tokenizer
 from model_folders.reading.folder_reading import read_preset
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -24,29 +24,27 @@ def write_casing(folder, do_lower_case):
     path.write_text(json.dumps({"do_lower_case": do_lower_case}))
 
 
-def test_create_tokenizer_reads_the_vocabulary(vocab_file):
-    tokenizer = create_tokenizer(vocab_file, do_lower_case=True)
+def test_load_tokenizer_reads_the_vocabulary(vocab_file):
+    tokenizer = load_tokenizer(vocab_file, do_lower_case=True)
     assert [*tokenizer.vocab] == [*SPECIAL, *"abcde"]
     assert tokenizer.tokenize("A b") == ["a", "b"]
 
 
 @pytest.mark.parametrize("do_lower_case", [True, False])
-def test_create_tokenizer_has_the_casing_beside_the_vocabulary(
+def test_load_tokenizer_has_the_casing_beside_the_vocabulary(
     tmp_path, vocab_file, do_lower_case
 ):
     write_casing(tmp_path, do_lower_case)
-    assert create_tokenizer(vocab_file).do_lower_case is do_lower_case
+    assert load_tokenizer(vocab_file).do_lower_case is do_lower_case
 
 
 @pytest.mark.parametrize("vocab_size", [None, 10, 20])
-def test_create_tokenizer_accepts_the_size_of_a_new_model(
-    vocab_file, vocab_size
-):
-    create_tokenizer(vocab_file, True, vocab_size=vocab_size)
+def test_load_tokenizer_accepts_the_size_of_a_new_model(vocab_file, vocab_size):
+    load_tokenizer(vocab_file, True, vocab_size=vocab_size)
 
 
 @pytest.mark.parametrize("vocab_size", [9, 21])
-def test_create_tokenizer_refuses_another_size_of_a_new_model(
+def test_load_tokenizer_refuses_another_size_of_a_new_model(
     vocab_file, vocab_size
 ):
     with pytest.raises(
@@ -54,35 +52,29 @@ def test_create_tokenizer_refuses_another_size_of_a_new_model(
         match=f"10 WordPieces, but vocab_size is {vocab_size}; set vocab_size "
         r"to 10 in a\.json",
     ):
-        create_tokenizer(
+        load_tokenizer(
             vocab_file, True, vocab_size=vocab_size, config_file="a.json"
         )
 
 
-def test_create_tokenizer_accepts_unused_rows_of_trained_weights(
+def test_load_tokenizer_accepts_unused_rows_of_trained_weights(
     tmp_path, vocab_file
 ):
     preset = read_preset(tmp_path)
-    create_tokenizer(vocab_file, True, preset, vocab_size=21)
+    load_tokenizer(vocab_file, True, preset, vocab_size=21)
 
 
-def test_create_tokenizer_refuses_more_wordpieces_than_trained_weights(
+def test_load_tokenizer_refuses_more_wordpieces_than_trained_weights(
     tmp_path, vocab_file
 ):
     preset = read_preset(tmp_path)
     with pytest.raises(ValueError, match=r"10.*9"):
-        create_tokenizer(vocab_file, True, preset, vocab_size=9)
+        load_tokenizer(vocab_file, True, preset, vocab_size=9)
 
 
-def test_load_tokenizer_takes_the_default_from_the_files(tmp_path, vocab_file):
-    write_casing(tmp_path, do_lower_case=False)
-    tokenizer = load_tokenizer(vocab_file, True, is_casing_chosen=False)
-    assert not tokenizer.do_lower_case
-
-
-def test_load_tokenizer_refuses_a_flag_that_contradicts_the_files(
+def test_load_tokenizer_refuses_a_casing_that_contradicts_the_files(
     tmp_path, vocab_file
 ):
     write_casing(tmp_path, do_lower_case=False)
     with pytest.raises(ValueError, match="do_lower_case"):
-        load_tokenizer(vocab_file, True, is_casing_chosen=True)
+        load_tokenizer(vocab_file, True)

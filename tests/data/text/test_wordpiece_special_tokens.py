@@ -132,21 +132,15 @@ def test_an_input_that_is_not_a_string_is_refused(keeping, given):
         keeping(given)
 
 
-@pytest.mark.parametrize(
-    ("lower_case", "is_kept"), [(False, False), (False, True), (True, True)]
-)
-def test_the_layer_of_a_copy_has_its_settings(
+@pytest.mark.parametrize("lower_case", [False, True])
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_tokenizers_of_one_vocabulary_have_layers_of_their_own(
     create_tokenizer, lower_case, is_kept
 ):
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "The"]
-    original = FullTokenizer(
-        create_tokenizer(words).vocab_file, special_tokens_in_strings=is_kept
-    )
+    vocabulary = create_tokenizer(words).vocabulary
     texts = tf.constant(["The [MASK]"])
-    original.layer(texts)
-    changed = original.with_casing(lower_case)
-    for tokenizer, casing in ((original, True), (changed, lower_case)):
-        tokens = tokenizer.tokenize("The [MASK]")
-        ids = tokenizer.convert_tokens_to_ids(tokens)
-        assert tokenizer.layer(texts).to_list()[0] == ids
-        assert tokenizer.do_lower_case == casing
+    FullTokenizer(vocabulary).layer(texts)
+    tokenizer = FullTokenizer(vocabulary, lower_case, is_kept)
+    ids = tokenizer.convert_tokens_to_ids(tokenizer.tokenize("The [MASK]"))
+    assert tokenizer.layer(texts).to_list()[0] == ids

@@ -127,7 +127,7 @@ def test_labels_casing_length_and_vocabulary_come_back(
     assert saved.do_lower_case is lower_case
     assert saved.head_settings["max_seq_length"] == 20
     vocabulary = (source / "vocab.txt").read_bytes()
-    assert FullTokenizer.from_preset(preset).vocab_bytes == vocabulary
+    assert FullTokenizer.from_preset(preset).vocabulary.contents == vocabulary
 
 
 def test_the_configuration_comes_back_but_for_the_initializer_range(preset):

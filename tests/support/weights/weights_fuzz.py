@@ -202,7 +202,7 @@ def _from_preset(folder: Path) -> None:
 
 def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
-    from data.text.tokenizer_loading import create_tokenizer
+    from data.text.tokenizer_loading import load_tokenizer
     from model_folders.reading import folder_reading, settings_check
     from serving.export_options import ExportFormatOptions
     from tools.exporting import export_steps
@@ -218,7 +218,7 @@ def _export(folder: Path) -> None:
     export_steps.settings_of_head(preset, model_class)
     model = export_steps.load_model_to_export(preset, model_class)
     assert preset.vocab_file
-    tokenizer = create_tokenizer(
+    tokenizer = load_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size
     )
     settings_check.check_trained_settings(preset, model.config, tokenizer)

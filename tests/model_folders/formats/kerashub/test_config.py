@@ -43,7 +43,7 @@ def test_a_preset_states_the_vocabulary(classifier):
     vocab_file = classifier / "assets/tokenizer/vocabulary.txt"
     assert folder_reading.read_preset(classifier).vocab_file == str(vocab_file)
     tokenizer = FullTokenizer.from_preset(classifier)
-    assert tokenizer.vocab_bytes == vocab_file.read_bytes()
+    assert tokenizer.vocabulary.contents == vocab_file.read_bytes()
 
 
 @pytest.mark.parametrize("lowercase", [True, False])

@@ -1,4 +1,4 @@
-"""Reads answers from the cells of tables, in the notations that tools write."""
+"""Reads answers in the notations of tools: in cells of tables, and in JSON."""
 
 import ast
 import contextlib

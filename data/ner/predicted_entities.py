@@ -3,12 +3,12 @@
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
 from absl import logging
 
 from data.arrays import FloatArray
 from data.ner.entity_scoring import list_entities
+from data.ner.labeled_spans import LabeledSpan
 from data.ner.ner_examples import NerExample, find_words
 from data.predictions import output_rows
 from data.report import (
@@ -22,9 +22,6 @@ from data.report import (
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
-
-# (type, start, end) of an entity, in characters of the sentence.
-_Entity: TypeAlias = tuple[str, int, int]
 
 
 def write_columns(
@@ -113,20 +110,28 @@ def _create_answer(
     prefix: str,
 ) -> JsonObject:
     """Returns the fields of a prediction, as `write_entities` says."""
-    word_spans = find_words(text, words)
-    entities = list_entities(tags)
-    spans = [
-        [word_spans[start][0], word_spans[end - 1][1], entity_type]
-        for entity_type, start, end in entities
-    ]
+    spans = _list_spans(tags, find_words(text, words))
     return {
         f"{prefix}labels": tags,
-        f"{prefix}entities": spans,
+        f"{prefix}entities": [[*span] for span in spans],
         "probabilities": [
             round(float(min(probabilities[start:end])), 6)
-            for _, start, end in entities
+            for _, start, end in list_entities(tags)
         ],
     }
+
+
+def _list_spans(
+    tags: Sequence[str], word_spans: Sequence[tuple[int, int]]
+) -> list[LabeledSpan]:
+    """Returns the entities in the tags of words, by their characters.
+
+    `word_spans` are the places of the words, as `find_words` returns them.
+    """
+    return [
+        LabeledSpan(word_spans[start][0], word_spans[end - 1][1], entity_type)
+        for entity_type, start, end in list_entities(tags)
+    ]
 
 
 def write_entity_report(
@@ -146,13 +151,14 @@ def write_entity_report(
     report = Report(heading)
     num_without_entity = 0
     for example, tags in zip(examples, predicted_tags, strict=True):
-        gold = _entities_of(example.words, example.tags)
-        predicted = _entities_of(example.words, tags)
+        word_spans = _joined_word_spans(example.words)
+        gold = _list_spans(example.tags, word_spans)
+        predicted = _list_spans(tags, word_spans)
         outcomes = list_outcomes(gold, predicted)
         _count_entities(report.counts, gold, outcomes)
         marks = {
-            "right": [(start, end) for _, start, end in gold],
-            "predicted": [(start, end) for _, start, end in predicted],
+            "right": [(span.start, span.end) for span in gold],
+            "predicted": [(span.start, span.end) for span in predicted],
         }
         report.judged.append(
             _create_judged_prediction(example, outcomes, marks)
@@ -166,14 +172,14 @@ def write_entity_report(
 
 def _create_judged_prediction(
     example: NerExample,
-    outcomes: Sequence[tuple[str, _Entity]],
+    outcomes: Sequence[tuple[str, LabeledSpan]],
     marks: Mapping[str, Sequence[tuple[int, int]]],
 ) -> JudgedPrediction:
     """Lists the errors in the outcomes of a sentence, for report.html."""
     text = " ".join(example.words)
     errors = [
-        f"{outcome}: {text[start:end]} ({entity_type or 'entity'})"
-        for outcome, (entity_type, start, end) in outcomes
+        f"{outcome}: {text[start:end]} ({label or 'entity'})"
+        for outcome, (start, end, label) in outcomes
         if outcome != "right"
     ]
     return JudgedPrediction(
@@ -185,21 +191,22 @@ def _create_judged_prediction(
     )
 
 
-def _entities_of(words: Sequence[str], tags: Sequence[str]) -> list[_Entity]:
-    starts = [0, *itertools.accumulate(len(word) + 1 for word in words)]
+def _joined_word_spans(words: Sequence[str]) -> list[tuple[int, int]]:
+    """Returns the places of words in the text that joins them by spaces."""
+    starts = itertools.accumulate((len(word) + 1 for word in words), initial=0)
     return [
-        (entity_type, starts[start], starts[end] - 1)
-        for entity_type, start, end in list_entities(tags)
+        (start, start + len(word))
+        for start, word in zip(starts, words, strict=False)
     ]
 
 
 def _count_entities(
     counts: OutcomeCounts,
-    gold: Sequence[_Entity],
-    outcomes: Sequence[tuple[str, _Entity]],
+    gold: Sequence[LabeledSpan],
+    outcomes: Sequence[tuple[str, LabeledSpan]],
 ) -> None:
     """Counts the outcomes of a sentence for each type of entities."""
-    for outcome, (entity_type, _, _) in outcomes:
-        counts[entity_type or "all", outcome] += 1
-    for entity_type, _, _ in gold:
-        counts[entity_type or "all", "support"] += 1
+    for outcome, span in outcomes:
+        counts[span.label or "all", outcome] += 1
+    for span in gold:
+        counts[span.label or "all", "support"] += 1

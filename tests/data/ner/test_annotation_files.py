@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from data.ner import entity_files, span_files
+from data.ner import annotation_files, predicted_entities
 from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
@@ -29,7 +29,7 @@ def read_records(folder, *records, name="train.jsonl", needs_spans=True):
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    return span_files.read_annotated_texts(
+    return annotation_files.read_annotated_texts(
         path, "dev" if needs_spans else "test"
     )
 
@@ -136,7 +136,7 @@ def test_a_damaged_line_is_named_by_its_number(tmp_path, line, reason):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(b'{"text": "a", "entities": []}\n' + line)
     with pytest.raises(ValueError, match=rf"dev\.jsonl, line 2{reason}"):
-        span_files.read_annotated_texts(path, "dev")
+        annotation_files.read_annotated_texts(path, "dev")
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_each_row_of_a_test_set_gets_an_answer(create_sets, tmp_path):
     read_records(tmp_path, *rows, name="test.jsonl", needs_spans=False)
     example, empty = create_sets(*BILOU).read("test")
     assert {*example.tags} == {"O"}
-    entity_files.write_entities(tmp_path / "made", [empty], [[]], [[]])
+    predicted_entities.write_entities(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["words"] == []
 

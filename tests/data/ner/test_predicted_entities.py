@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from data import report
-from data.ner.entity_files import (
+from data.ner.ner_examples import NerExample
+from data.ner.predicted_entities import (
     write_columns,
     write_entities,
     write_entity_report,
 )
-from data.ner.ner_examples import NerExample
 from tests.support.report_page import ReportPage
 
 TEXT = "Anna Berg left  Oslo."

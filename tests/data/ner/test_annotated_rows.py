@@ -8,8 +8,8 @@ import json
 import numpy as np
 import pytest
 
-from data.ner import entity_files, span_files
-from data.ner.annotations import parse_annotated_text, parse_tagged_sentence
+from data.ner import annotation_files, predicted_entities
+from data.ner.annotated_rows import AnnotatedRow
 from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
@@ -24,7 +24,7 @@ SPANS = [[0, 4, "PER"], [10, 14, "LOC"]]
 def read_rows(folder, *rows, name="train", labels=()):
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return span_files.read_annotated_texts(path, name, labels)
+    return annotation_files.read_annotated_texts(path, name, labels)
 
 
 @pytest.mark.parametrize(
@@ -53,28 +53,30 @@ def test_words_of_a_test_set_need_no_tags(tmp_path):
 
 
 def test_a_tagged_sentence_needs_tags():
-    row = {"tokens": WORDS}
-    assert parse_tagged_sentence(row, "line 1", needs_tags=True) is None
+    row = AnnotatedRow({"tokens": WORDS}, "line 1")
+    assert row.parse_tagged_sentence(needs_tags=True) is None
 
 
 def test_a_text_is_not_a_tagged_sentence():
-    row = {"text": TEXT, "tokens": []}
-    assert parse_tagged_sentence(row, "line 1", needs_tags=False) is None
+    row = AnnotatedRow({"text": TEXT, "tokens": []}, "line 1")
+    assert row.parse_tagged_sentence(needs_tags=False) is None
 
 
 def test_a_row_without_a_text_is_an_error_that_lists_its_keys():
+    row = AnnotatedRow({"a": 1, "b": 2}, "line 1")
     with pytest.raises(ValueError, match="line 1: found the keys a, b"):
-        parse_annotated_text({"a": 1, "b": 2}, "line 1", needs_spans=True)
+        row.parse_annotated_text(needs_spans=True)
 
 
 def test_a_row_that_is_not_an_object_is_an_error():
+    row = AnnotatedRow({}, "line 1")
     with pytest.raises(ValueError, match="line 1: found the keys of no object"):
-        parse_annotated_text({}, "line 1", needs_spans=True)
+        row.parse_annotated_text(needs_spans=True)
 
 
 def test_a_text_of_a_test_set_needs_no_spans():
-    row = {"text": TEXT}
-    annotated = parse_annotated_text(row, "line 1", needs_spans=False)
+    row = AnnotatedRow({"text": TEXT}, "line 1")
+    annotated = row.parse_annotated_text(needs_spans=False)
     assert annotated == (TEXT, None)
 
 
@@ -188,7 +190,7 @@ ONE_SENTENCE = {
 
 def write_predictions(path, examples, tags, prefix):
     """Writes the tags that a model predicted for the only example."""
-    entity_files.write_entities(
+    predicted_entities.write_entities(
         path, examples, [tags], [np.ones(4)], prefix=prefix
     )
 
@@ -230,7 +232,7 @@ def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
     _, examples = write_set("dev", "dev")
     path = tmp_path / "train.jsonl"
     write_predictions(path, examples, ["O"] * 4, prefix="predicted_")
-    read_again = span_files.read_annotated_texts(path, "dev")
+    read_again = annotation_files.read_annotated_texts(path, "dev")
     write_predictions(tmp_path / "again", read_again, TAGS, "predicted_")
     again = json.loads((tmp_path / "again").read_text())
     assert again["predicted_entities"] == SPANS

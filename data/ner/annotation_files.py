@@ -19,11 +19,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import compressed_files, text_files
-from data.ner.annotations import (
-    parse_annotated_text,
-    parse_tagged_sentence,
-    without_answers,
-)
+from data.ner.annotated_rows import AnnotatedRow, without_answers
 from data.ner.ner_examples import NerExample, split_words
 from data.ner.span_tagging import (
     TaggedSpan,
@@ -39,7 +35,7 @@ from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
 
-class _AnnotatedRow(NamedTuple):
+class _ParsedText(NamedTuple):
     """A text of a file, which may be left out.
 
     Attributes:
@@ -90,26 +86,145 @@ def read_annotated_texts(
             keys of a row contradict each other, the labels of spans are tags
             such as B-PER, or most spans begin or end inside words.
     """
-    texts = [
-        _parse_row(path, place_in_file, row, document_index, set_name)
-        for document_index, (place_in_file, row) in enumerate(
-            _read_entries(path, encoding), 1
-        )
-    ]
-    kept = texts
-    if set_name != "test":
-        kept = [
-            text for text in texts if not (text.is_empty or text.is_unknown)
-        ]
-    examples = _create_examples(
-        path, kept, labels, is_train=set_name == "train"
-    )
+    file = _AnnotationFile(path, set_name, labels)
+    texts = file.parse_texts(encoding)
+    examples = file.create_examples(texts)
     spans = [span for text in texts for span in text.spans]
     check_span_labels(path, {span.label for span in spans})
     check_units([span.fit for span in spans])
     _log_widened_spans(path, spans)
-    _log_left_out_texts(path, texts, set_name)
+    file.log_left_out_texts(texts)
     return examples
+
+
+@dataclasses.dataclass(frozen=True)
+class _AnnotationFile:
+    """A file of annotated texts, and how the texts become examples.
+
+    Attributes:
+        path: a file of JSON lines, or of a list in JSON.
+        set_name: "train", "dev" or "test".
+        labels: the tags of --labels or of the model, [] if they are unknown.
+    """
+
+    path: StrPath
+    set_name: BaseSet
+    labels: Sequence[str]
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the texts are a test set, which need not be annotated."""
+        return self.set_name == "test"
+
+    def parse_texts(self, encoding: str | None) -> list[_ParsedText]:
+        """Returns all texts of the file, also those that will be left out."""
+        entries = _read_entries(self.path, encoding)
+        return [
+            self._parse_row(place_in_file, value, document_index)
+            for document_index, (place_in_file, value) in enumerate(entries, 1)
+        ]
+
+    def _parse_row(
+        self, place_in_file: str, value: object, document_index: int
+    ) -> _ParsedText:
+        """Parses the JSON value of a row, which is a document of its own."""
+        place = f"{self.path}, {place_in_file}"
+        values = _unpack_row(value)
+        row = AnnotatedRow(values, place)
+        spans: Sequence[TaggedSpan] = ()
+        sentence = row.parse_tagged_sentence(needs_tags=not self.is_test)
+        if sentence is not None:
+            words, tags, text = sentence
+            is_unknown = prodigy.is_left_out(values)
+            if is_unknown:
+                tags = ["O"] * len(words)
+        else:
+            text, marked = row.parse_annotated_text(
+                needs_spans=not self.is_test
+            )
+            words = split_words(text)
+            is_unknown = marked is None
+            tags, spans = tag_words(text, words, marked or [], place)
+        example = NerExample(
+            place_in_file,
+            words,
+            tags,
+            document_index,
+            text,
+            row=_without_annotations(values) if self.is_test else values,
+        )
+        return _ParsedText(
+            example,
+            spans,
+            has_tags=sentence is not None and not is_unknown,
+            is_unknown=is_unknown,
+        )
+
+    def create_examples(self, texts: Sequence[_ParsedText]) -> list[NerExample]:
+        """Returns the examples of texts, with tags as tag_names.py names them.
+
+        Leaves out texts that are empty or unknown, but not of a test set.
+        """
+        kept = [
+            text
+            for text in texts
+            if self.is_test or not (text.is_empty or text.is_unknown)
+        ]
+        counts = Counter(
+            tag for text in kept if text.has_tags for tag in text.example.tags
+        )
+        if not counts:
+            return [text.example for text in kept]
+        names = name_tags(
+            self.path, counts, self.labels, is_train=self.set_name == "train"
+        )
+        return [
+            self._with_named_tags(text.example, names)
+            if text.has_tags
+            else text.example
+            for text in kept
+        ]
+
+    def _with_named_tags(
+        self, example: NerExample, names: Mapping[str, str]
+    ) -> NerExample:
+        """Returns an example with renamed tags, by {tag of the file: name}."""
+        for word, tag in zip(example.words, example.tags, strict=True):
+            if tag not in names:
+                raise ValueError(
+                    f"{self.path}, {example.place_in_file}: the word is "
+                    f"{word!r}, and its tag is {tag!r}, but a tag is such as "
+                    "O, B-PER or I-PER"
+                )
+        return dataclasses.replace(
+            example, tags=[names[tag] for tag in example.tags]
+        )
+
+    def log_left_out_texts(self, texts: Sequence[_ParsedText]) -> None:
+        """Logs how many texts are empty, or were not annotated."""
+        num_texts = len(texts)
+        num_empty = sum(text.is_empty for text in texts)
+        if num_empty and not self.is_test:
+            logging.warning(
+                "%s: %d of %d texts are empty. They are left out",
+                self.path,
+                num_empty,
+                num_texts,
+            )
+        num_unknown = sum(
+            text.is_unknown and not text.is_empty for text in texts
+        )
+        if 0 < num_unknown < num_texts:
+            logging.warning(
+                "%s: %d of %d texts were not annotated, or were rejected. They "
+                "%s",
+                self.path,
+                num_unknown,
+                num_texts,
+                "count as texts without entities"
+                if self.is_test
+                else "are skipped",
+            )
 
 
 def _read_entries(
@@ -139,45 +254,6 @@ def _read_entries(
         yield place_in_file, row
 
 
-def _parse_row(
-    path: StrPath,
-    place_in_file: str,
-    value: object,
-    document_index: int,
-    set_name: BaseSet,
-) -> _AnnotatedRow:
-    """Parses the JSON value of a row, document `document_index` of a file."""
-    place = f"{path}, {place_in_file}"
-    is_test = set_name == "test"
-    row = _unpack_row(value)
-    spans: Sequence[TaggedSpan] = ()
-    sentence = parse_tagged_sentence(row, place, needs_tags=not is_test)
-    if sentence is not None:
-        words, tags, text = sentence
-        is_unknown = prodigy.is_left_out(row)
-        if is_unknown:
-            tags = ["O"] * len(words)
-    else:
-        text, values = parse_annotated_text(row, place, needs_spans=not is_test)
-        words = split_words(text)
-        is_unknown = values is None
-        tags, spans = tag_words(text, words, values or [], place)
-    example = NerExample(
-        place_in_file,
-        words,
-        tags,
-        document_index,
-        text,
-        row=_without_annotations(row) if is_test else row,
-    )
-    return _AnnotatedRow(
-        example,
-        spans,
-        has_tags=sentence is not None and not is_unknown,
-        is_unknown=is_unknown,
-    )
-
-
 def _unpack_row(row: object) -> JsonObject:
     """Returns the object of a row without a model's answers, {} without one."""
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
@@ -190,43 +266,6 @@ def _without_annotations(row: JsonObject) -> JsonObject:
     return {key: row[key] for key in row if key not in annotations}
 
 
-def _create_examples(
-    path: StrPath,
-    texts: Sequence[_AnnotatedRow],
-    labels: Sequence[str],
-    *,
-    is_train: bool,
-) -> list[NerExample]:
-    """Returns the examples of texts, with tags as tag_names.py names them."""
-    counts = Counter(
-        tag for text in texts if text.has_tags for tag in text.example.tags
-    )
-    if not counts:
-        return [text.example for text in texts]
-    names = name_tags(path, counts, labels, is_train=is_train)
-    return [
-        _with_named_tags(path, text.example, names)
-        if text.has_tags
-        else text.example
-        for text in texts
-    ]
-
-
-def _with_named_tags(
-    path: StrPath, example: NerExample, names: Mapping[str, str]
-) -> NerExample:
-    """Returns an example with renamed tags, by {tag of the file: name}."""
-    for word, tag in zip(example.words, example.tags, strict=True):
-        if tag not in names:
-            raise ValueError(
-                f"{path}, {example.place_in_file}: the word is {word!r}, and "
-                f"its tag is {tag!r}, but a tag is such as O, B-PER or I-PER"
-            )
-    return dataclasses.replace(
-        example, tags=[names[tag] for tag in example.tags]
-    )
-
-
 def _log_widened_spans(path: StrPath, spans: Sequence[TaggedSpan]) -> None:
     """Logs how many spans of a file were widened to complete words."""
     if widened := [span.widened for span in spans if span.widened]:
@@ -236,29 +275,4 @@ def _log_widened_spans(path: StrPath, spans: Sequence[TaggedSpan]) -> None:
             len(widened),
             len(spans),
             widened[0],
-        )
-
-
-def _log_left_out_texts(
-    path: StrPath, texts: Sequence[_AnnotatedRow], set_name: BaseSet
-) -> None:
-    """Logs how many texts of a file are empty, or were not annotated."""
-    is_test = set_name == "test"
-    num_texts = len(texts)
-    num_empty = sum(text.is_empty for text in texts)
-    if num_empty and not is_test:
-        logging.warning(
-            "%s: %d of %d texts are empty. They are left out",
-            path,
-            num_empty,
-            num_texts,
-        )
-    num_unknown = sum(text.is_unknown and not text.is_empty for text in texts)
-    if 0 < num_unknown < num_texts:
-        logging.warning(
-            "%s: %d of %d texts were not annotated, or were rejected. They %s",
-            path,
-            num_unknown,
-            num_texts,
-            "count as texts without entities" if is_test else "are skipped",
         )

@@ -2,17 +2,12 @@
 
 import pytest
 
-from data.tables import dialects
 from data.tables.csv_rows import NO_DELIMITER, Dialect
+from data.tables.csv_sample import CsvSample
+from data.tables.dialect_detection import guess_dialect
 from data.tables.table_layout import TableLayout
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
-# Tables whose names or cells make no sense as UTF-8.
-WRONG_BYTES = {
-    "names.csv": "Мнение,Жизнь\nЧтили 1,годно 1\nЧтили 2,годно 2\n",
-    "names_only.csv": "Мнение,text\nAnna,hello\nBert,good day\n",
-    "mark.csv": "a;Ладный,1\nb;Зря,2\n",
-}
 # Rows whose texts contain commas, so that a comma may be the delimiter too.
 ROWS_WITH_COMMAS = "Good, I like it{mark}pos\nBad, I left{mark}neg\n"
 for_each_mark = pytest.mark.parametrize("mark", ["\t", ";", "|"])
@@ -72,14 +67,10 @@ MALFORMED = {
 }
 
 
-def read_dialect(text, is_tsv=False, **layout):
-    """Returns the SampledTable of the contents of a table."""
-    return dialects.guess_dialect(
-        "f.csv",
-        iter(text.splitlines(keepends=True)),
-        TableLayout(**layout),
-        is_tsv=is_tsv,
-    )
+def dialect_of(text, is_tsv=False, **layout):
+    """Returns the dialect of the contents of a table."""
+    sample = CsvSample("f.csv", iter(text.splitlines(keepends=True)))
+    return guess_dialect(sample, TableLayout(**layout), is_tsv=is_tsv)
 
 
 def parametrize_table(table):
@@ -91,17 +82,17 @@ def parametrize_table(table):
 
 @parametrize_table(DIALECTS)
 def test_the_marks_of_a_table_show_its_dialect(text, dialect):
-    assert read_dialect(text).dialect == dialect
+    assert dialect_of(text) == dialect
 
 
 @parametrize_table(STRICTEST)
 def test_the_strictest_dialect_that_fits_is_chosen(text, dialect):
-    assert read_dialect(text).dialect == dialect
+    assert dialect_of(text) == dialect
 
 
 @parametrize_table(MALFORMED)
 def test_the_names_of_a_malformed_table_show_its_dialect(text, dialect):
-    assert read_dialect(text).dialect == dialect
+    assert dialect_of(text) == dialect
 
 
 @pytest.mark.parametrize(
@@ -113,12 +104,12 @@ def test_the_names_of_a_malformed_table_show_its_dialect(text, dialect):
     ],
 )
 def test_a_file_named_tsv_has_tabs(text, delimiter):
-    assert read_dialect(text, is_tsv=True).dialect == Dialect(delimiter)
+    assert dialect_of(text, is_tsv=True) == Dialect(delimiter)
 
 
 def test_commas_in_a_file_named_tsv_are_refused():
     with pytest.raises(ValueError, match="set --delimiter"):
-        read_dialect("id,text\n1,a\n", is_tsv=True)
+        dialect_of("id,text\n1,a\n", is_tsv=True)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +125,7 @@ def test_commas_in_a_file_named_tsv_are_refused():
     ids=["delimiter", "quoting", "both"],
 )
 def test_flags_of_the_user_decide_the_dialect(chosen, dialect):
-    assert read_dialect('id,"text"\n1,"a"\n', **chosen).dialect == dialect
+    assert dialect_of('id,"text"\n1,"a"\n', **chosen) == dialect
 
 
 def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
@@ -156,32 +147,6 @@ def test_commas_in_quoted_texts_without_a_header_split_nothing(tmp_path):
     data = "".join(f'"Well, yes {i}"\n' for i in range(5))
     rows = read_numbered_rows(tmp_path, "texts.csv", data, has_header=False)
     assert rows[0] == (1, {"1": "Well, yes 0"})
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", [",", ";"])
-def test_the_sep_line_of_excel_sets_the_delimiter(tmp_path, mark, end):
-    rows_written = [f"sep={mark}", f"text{mark}label"]
-    for i in range(9):
-        label = "sea" * (i % 2)
-        rows_written.append(f'"It left at {i}, late"{mark}{label}')
-    data = "".join(f"{row}{end}" for row in rows_written)
-    rows = read_numbered_rows(tmp_path, "excel.csv", "\ufeff" + data)
-    assert rows[1] == (4, {"text": "It left at 1, late", "label": "sea"})
-    assert len(rows) == 9
-
-
-@pytest.mark.parametrize("name", WRONG_BYTES)
-def test_the_error_about_the_encoding_comes_first(tmp_path, name):
-    data = WRONG_BYTES[name].encode("cp1251")
-    with pytest.raises(ValueError, match=r"line 1: .*--encoding=cp1251"):
-        read_numbered_rows(tmp_path, name, data)
-
-
-def test_the_error_quotes_a_wrongly_decoded_word(tmp_path):
-    data = "text,place\nDas war,München\n".encode("cp1252")
-    with pytest.raises(ValueError, match="'München' in cp1252"):
-        read_numbered_rows(tmp_path, "words.csv", data)
 
 
 def test_the_error_about_a_quote_can_be_encoded(tmp_path):
@@ -217,8 +182,3 @@ def test_the_only_delimiter_of_the_header_splits_the_rows(tmp_path, mark):
     data = ("text{mark}label\n" + ROWS_WITH_COMMAS).format(mark=mark)
     rows = read_table_rows(tmp_path, "a.csv", data, has_header=True)
     assert [row["label"] for row in rows] == ["pos", "neg"]
-
-
-def test_the_lines_that_showed_the_dialect_are_returned():
-    text = "id;text\n1;a\n2;b\n"
-    assert "".join(read_dialect(text).lines) == text

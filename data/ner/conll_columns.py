@@ -1,0 +1,226 @@
+"""Chooses the columns of the words and of the tags, and checks their cells.
+
+The user chooses a column, or its name, or else what the columns contain.
+"""
+
+import dataclasses
+import functools
+import itertools
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from data.ner.conll_layouts import ConllLayout
+from data.ner.conll_sentences import ConllLine, SentenceLines
+from data.ner.ner_options import ConllFileOptions
+from data.ner.tag_names import is_tag, name_tags
+
+
+@dataclasses.dataclass(frozen=True)
+class ConllColumns:
+    """The columns of a file, of which one contains words, and one tags.
+
+    Attributes:
+        path: path of the file, for messages.
+        sentences: the lines of the file.
+        layout: what the names of the columns show.
+        options: what the user chose.
+    """
+
+    path: str
+    sentences: Sequence[SentenceLines]
+    layout: ConllLayout
+    options: ConllFileOptions
+
+    @functools.cached_property
+    def cells_of_columns(self) -> list[tuple[str, ...]]:
+        """The cells of each column, in all lines."""
+        rows = (
+            line.cells for sentence in self.sentences for line in sentence.lines
+        )
+        return [*zip(*rows, strict=True)]
+
+    @functools.cached_property
+    def tag_column_index(self) -> int | None:
+        """Column of the tags, None in a test set without tags."""
+        width = len(self.cells_of_columns)
+        is_test = self.options.is_test
+        index = _first_index(
+            self.options.tag_column_index, self.layout.tag_column_index
+        )
+        if index is None:
+            if is_test and self.layout.names:
+                return None
+            may_be_first = self.options.word_column_index is None
+            is_first = may_be_first and _are_tags_first(self.cells_of_columns)
+            index = 0 if is_first else width - 1
+        has_tags = width > 1 and index < width
+        return None if is_test and not has_tags else index
+
+    @functools.cached_property
+    def word_column_index(self) -> int:
+        """Column of the words.
+
+        Unless the user or a name chooses it, it is the first column that does
+        not contain the tags.
+        """
+        index = _first_index(
+            self.options.word_column_index, self.layout.word_column_index
+        )
+        if index is not None:
+            return index
+        return 1 if self.tag_column_index == 0 else 0
+
+    @functools.cached_property
+    def language(self) -> str:
+        """What PAN-X writes before each word, such as "en:", or ""."""
+        words = self.cells_of_columns[self.word_column_index]
+        prefix = re.match("[a-z-]+:", words[0])
+        if len(self.sentences) < 2 or not prefix:
+            return ""
+        is_language = all(word.startswith(prefix.group()) for word in words)
+        return prefix.group() if is_language else ""
+
+    @functools.cached_property
+    def tag_of_cell(self) -> Mapping[str, str]:
+        """{cell of the column of the tags: its tag}, {"": "O"} without one."""
+        if self.tag_column_index is None:
+            return {"": "O"}
+        return name_tags(
+            self.path,
+            Counter(self.cells_of_columns[self.tag_column_index]),
+            self.options.labels,
+            is_train=self.options.set_name == "train",
+        )
+
+    def read_word(self, line: ConllLine) -> tuple[str, str]:
+        """Returns the word and the tag of a line.
+
+        Raises:
+            ValueError: the word is empty, or the cell of the tag is no tag.
+        """
+        word = line.cells[self.word_column_index]
+        cell = (
+            ""
+            if self.tag_column_index is None
+            else line.cells[self.tag_column_index]
+        )
+        tag = self.tag_of_cell.get(cell)
+        if not word or tag is None:
+            raise ValueError(
+                f"{self.path}, line {line.line_number}: the word is {word!r}, "
+                f"and its tag is {cell!r}, but a tag is such as O, B-PER or "
+                "I-PER. Set --label_column, or remove a line of column names"
+            )
+        return word.removeprefix(self.language) or word, tag
+
+    def check(self) -> None:
+        """Checks that the columns contain words and tags.
+
+        A column that the user chose may contain anything.
+
+        Raises:
+            ValueError: a column is missing, both are the same column, or a
+                column contains something else.
+        """
+        self._check_width()
+        is_word_column_chosen = self.options.word_column_index is not None
+        if self.layout.word_column_index is None and not is_word_column_chosen:
+            self._check_words()
+        if self.options.tag_column_index is None:
+            # Words may look like tags: B-DNA is a form of DNA.
+            self._check_nested()
+
+    def _check_width(self) -> None:
+        """Raises a ValueError if the file lacks a column of words or tags."""
+        word_column_index = self.word_column_index
+        tag_column_index = self.tag_column_index
+        width = len(self.cells_of_columns)
+        is_missing = max(word_column_index, tag_column_index or 0) >= width
+        if word_column_index == tag_column_index or is_missing:
+            expected = (
+                f"the words are expected in column {word_column_index + 1}"
+            )
+            if tag_column_index is not None:
+                expected += f" and the tags in column {tag_column_index + 1}"
+            raise ValueError(
+                f"{self.path}: a line must contain a word and its tag, "
+                f"separated by a tab or spaces. The lines have {width} "
+                f"columns, but {expected}. Set --text_column and --label_column"
+            )
+
+    def _check_words(self) -> None:
+        """Raises a ValueError if the column of the words contains others.
+
+        The column may contain the numbers of the words, or one value for all
+        words of a sentence.
+        """
+        width = len(self.cells_of_columns)
+        if width == 1:
+            return
+        words_of_sentences = [
+            [line.cells[self.word_column_index] for line in sentence.lines]
+            for sentence in self.sentences
+        ]
+        all_words = [*itertools.chain(*words_of_sentences)]
+        if all(re.search(r"\d", word) for word in all_words):
+            raise ValueError(
+                f"{self.path}: the words, such as {all_words[:3]}, all contain "
+                "a digit. Remove the digits, or set --text_column to the "
+                "column of the words, even if it is this one"
+            )
+        # In a file of two columns, the column beside the tags contains the
+        # words.
+        has_others = width > 2 and len(all_words) > len(self.sentences)
+        if has_others and all(
+            len({*words}) == 1 for words in words_of_sentences
+        ):
+            raise ValueError(
+                f"{self.path}: all words of a sentence are the same, such as "
+                f"{all_words[0]!r}. Set --text_column to the column of the "
+                "words"
+            )
+
+    def _check_nested(self) -> None:
+        """Raises an error if another column uses an entity type of the tags.
+
+        GermEval 2014 tags entities in one column, and entities nested in them
+        in the next column. CoNLL-2003 passes, because its column of chunks uses
+        types such as NP, which are not entity types.
+        """
+        if self.tag_column_index is None:
+            return
+        types = [
+            {cell[2:] for cell in cells if re.match("[BIESLUM]-.", cell)}
+            for cells in self.cells_of_columns
+        ]
+        other_types = {
+            entity_type
+            for index, types_of_column in enumerate(types)
+            if index not in (self.word_column_index, self.tag_column_index)
+            for entity_type in types_of_column
+        }
+        if both := types[self.tag_column_index] & other_types:
+            raise ValueError(
+                f"{self.path}: two columns contain tags of the type "
+                f"{min(both)}. Set --label_column to the column to learn"
+            )
+
+
+def _first_index(*indices: int | None) -> int | None:
+    """Returns the first index that is not None."""
+    return next((index for index in indices if index is not None), None)
+
+
+def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:
+    """Returns whether the first column contains the tags, not the last one."""
+    if len(columns) < 2:
+        return False
+    first, last = Counter(columns[0]), Counter(columns[-1])
+    if all(map(is_tag, first)) and "O" in first:
+        return not all(map(is_tag, last))
+    # Tags without B- and I- are few, and most words are outside of entities.
+    ((first_value, _),) = first.most_common(1)
+    ((last_value, _),) = last.most_common(1)
+    are_first = first_value == "O" and last_value != "O"
+    return are_first and len(first) < len(last)

@@ -1,0 +1,214 @@
+"""Reads CSV, TSV and the like: guesses how a table is written, and parses it.
+
+`read_csv` yields rows by the names of the columns. `open_csv` does the first
+half: it leaves the cells of a row in a list, and the names among the rows.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO
+
+from data.io import encodings
+from data.tables import (
+    csv_rows,
+    dialect_detection,
+    header_detection,
+    table_checks,
+)
+from data.tables.csv_rows import Dialect, MalformedRow
+from data.tables.csv_sample import CsvSample
+from data.tables.rows import (
+    NumberedRow,
+    RowBuilder,
+    compute_common_width,
+    is_empty_row,
+    malformed_row_error,
+)
+from data.tables.table_layout import (
+    CHARACTER_OF_DELIMITER,
+    DELIMITER_OF_CHARACTER,
+    TableLayout,
+)
+from files.json_files import JsonObject
+from files.paths import StrPath
+
+
+@dataclasses.dataclass(frozen=True)
+class CsvTable:
+    """A table of CSV or TSV, and how it is written.
+
+    Attributes:
+        lines: all lines of the file, also those that were read to guess how it
+            is written.
+        dialect: the marks between and around the cells.
+        has_header: whether the first row names the columns.
+        width: number of cells of at least half of the first rows. 0 if they
+            have no common width, None if no row was read.
+    """
+
+    lines: Iterator[str]
+    dialect: Dialect
+    has_header: bool
+    width: int | None
+
+    def parse_rows(self) -> Iterator[tuple[int, list[str] | MalformedRow]]:
+        """Yields (number of its first line, cells) of each row, once."""
+        return csv_rows.parse_rows(self.lines, self.dialect)
+
+
+def open_csv(
+    path: str, lines: Iterator[str], layout: TableLayout, *, is_tsv: bool
+) -> CsvTable:
+    r"""Guesses how a table is written, unless the user chose all of it.
+
+    Examples:
+        >>> lines = ['id;text\n', '1;"a, b"\n', '2;"c; d"\n']
+        >>> table = open_csv("f.csv", iter(lines), TableLayout(), is_tsv=False)
+        >>> table.dialect.delimiter, table.has_header, table.width
+        (';', True, 2)
+        >>> [*table.parse_rows()]
+        [(1, ['id', 'text']), (2, ['1', 'a, b']), (3, ['2', 'c; d'])]
+
+    Args:
+        path: path of the file, for messages.
+        lines: lines of the file with their ends.
+        layout: what the user chose. The lines show what is None in it.
+        is_tsv: whether the file's name says that tabs separate the cells.
+
+    Raises:
+        ValueError: nothing shows the delimiter or the header, or the first line
+            is a title. The message names the flag to set.
+    """
+    is_complete = layout.quoting is not None and layout.has_header is not None
+    if layout.delimiter and is_complete:
+        delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
+        dialect = Dialect(delimiter, bool(layout.quoting))
+        return CsvTable(lines, dialect, bool(layout.has_header), width=None)
+    sample = CsvSample(path, lines)
+    hint = sample.take_hint(DELIMITER_OF_CHARACTER)
+    if hint and not layout.delimiter:
+        layout = layout._replace(delimiter=DELIMITER_OF_CHARACTER[hint])
+    try:
+        return _open_by_sample(sample, layout, is_tsv=is_tsv)
+    except ValueError:
+        # In another encoding, nothing is what it seems to be.
+        sample.check_encoding(layout.encoding)
+        raise
+
+
+def _open_by_sample(
+    sample: CsvSample, layout: TableLayout, *, is_tsv: bool
+) -> CsvTable:
+    """Guesses the dialect and the header by the first lines of a table."""
+    path = sample.path
+    first_lines = [*itertools.islice(sample, 3)]
+    table_checks.check_first_lines(path, first_lines)
+    dialect = dialect_detection.guess_dialect(sample, layout, is_tsv=is_tsv)
+    rows = sample.read_first_rows(dialect)
+    if layout.quoting is not False:
+        table_checks.check_quotes(path, rows)
+        table_checks.check_apostrophes(path, rows)
+    if not layout.delimiter:
+        _check_delimiter(sample, rows)
+    has_header = header_detection.decide_header(path, rows, layout, first_lines)
+    width = compute_common_width([*map(len, rows)]) if rows else None
+    return CsvTable(sample.all_lines(), dialect, has_header, width)
+
+
+def _check_delimiter(sample: CsvSample, rows: Sequence[Sequence[str]]) -> None:
+    """Checks that no mark that is not a delimiter separates the cells.
+
+    Raises:
+        ValueError: such a mark seems to separate them, for example a blank.
+    """
+    has_one_column = not any(any(row[1:]) for row in rows)
+    if has_one_column:
+        rows_by_blanks = sample.read_first_rows(Dialect(" "))
+        table_checks.check_blanks(
+            sample.path, sample.lines_read, rows_by_blanks
+        )
+    table_checks.check_one_column(sample.path, rows)
+
+
+def read_csv(
+    path: StrPath, lines: IO[str], layout: TableLayout, *, is_tsv: bool
+) -> Iterator[NumberedRow]:
+    """Yields the rows of CSV or TSV, as `table_formats.read_rows` does."""
+    table = open_csv(str(path), lines, layout, is_tsv=is_tsv)
+    rows = table.parse_rows()
+    names: list[str] = []
+    if table.has_header:
+        names = _read_names(path, rows, layout.encoding)
+    builder = RowBuilder(
+        names,
+        table.width,
+        # A text may contain commas, but hardly tabs.
+        may_be_wider=table.dialect.delimiter == "\t",
+    )
+    for line_number, row in rows:
+        if isinstance(row, MalformedRow):
+            explanation = row.explain("--noquoting")
+            if row.is_multiline:
+                raise ValueError(f"{path}, line {line_number}: {explanation}")
+            yield line_number, ValueError(explanation)
+        elif row:
+            yield (
+                line_number,
+                _build_row(table, builder, row, layout.encoding),
+            )
+
+
+def _build_row(
+    table: CsvTable,
+    builder: RowBuilder,
+    cells: list[str],
+    encoding: str | None,
+) -> JsonObject | ValueError:
+    """Returns a row, or an error if its cells are no row or wrongly encoded."""
+    text = " ".join(cells)
+    if error := _encoding_error_of(text, encoding):
+        return error
+    row = builder.build(cells)
+    if (
+        table.has_header
+        and "\n" in text
+        and not isinstance(row, ValueError)
+        and csv_rows.has_swallowed_lines(cells, table.dialect.delimiter)
+    ):
+        return malformed_row_error(
+            "a quoted cell contains the next lines of the table. If quotes are "
+            "ordinary characters here, set --noquoting. Otherwise replace the "
+            "tabs in the cell by spaces",
+            cells,
+        )
+    return row
+
+
+def _read_names(
+    path: StrPath,
+    rows: Iterable[tuple[int, list[str] | MalformedRow]],
+    encoding: str | None,
+) -> list[str]:
+    """Returns the cells of the first row that is not empty."""
+    for line_number, row in rows:
+        place = f"{path}, line {line_number}"
+        if isinstance(row, MalformedRow):
+            raise ValueError(f"{place}: {row.explain('--noquoting')}")
+        if is_empty_row(row):
+            continue
+        if error := _encoding_error_of(" ".join(row), encoding):
+            raise ValueError(f"{place}: {error}")
+        return row
+    return []
+
+
+def _encoding_error_of(text: str, encoding: str | None) -> ValueError | None:
+    """Returns the error of a text that was wrongly encoded, or None."""
+    if text.isascii():
+        return None
+    try:
+        encodings.check_encoding(text, encoding)
+    except ValueError as error:
+        return error
+    return None
