@@ -53,7 +53,7 @@ def test_a_model_path_without_its_flag_names_the_flag(tmp_path):
     assert "--model=x" in refusal_of(tmp_path, "x")
 
 
-def press_ctrl_c(config):
+def press_ctrl_c(path):
     """Interrupts this process, which ends with status 7 if it survives."""
     os.kill(os.getpid(), signal.SIGINT)
     sys.exit(7)
@@ -62,7 +62,7 @@ def press_ctrl_c(config):
 def interrupt_before_loading(folder):
     """Runs serve.py in the background of a shell, which ignores Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    serve.read_access = press_ctrl_c
+    serve.read_token = press_ctrl_c
     config = config_values.create_config(ServeConfig, model=[f"m={folder}"])
     serve.main(ParsedCommand(config))
 

@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from serving.http.call_queue import CallBatch
 from serving.http.errors import HttpError
-from serving.http.queued_calls import CallBatch
 from tests.support.serving.echo_models import (
     EchoEngine,
     EchoModel,
