@@ -10,7 +10,7 @@ from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from files.paths import is_remote
 from serving.engines import ExportFormat, checksums
-from serving.model_cache import load_cached
+from serving.model_cache import MODEL_CACHE
 from serving.predict.input_rows import InputRow, read_range_rows
 from serving.predict.request_parser import RequestColumns
 from serving.text_model import TextModel
@@ -76,7 +76,7 @@ class BulkSetup:
         Raises:
             ValueError: the folder contains another model than `checksum`.
         """
-        text_model = load_cached(
+        text_model = MODEL_CACHE.load(
             TextModel,
             self.absolute_path_of(self.model),
             self.num_threads,

@@ -19,7 +19,7 @@ from data.predictions.output_writer import (
     write_output,
 )
 from files.paths import is_remote
-from serving.model_cache import load_cached
+from serving.model_cache import MODEL_CACHE
 from serving.predict.bulk_job import run_bulk_job
 from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import (
@@ -259,7 +259,7 @@ def _create_bulk_setup(
 
 def _load_text_model(config: PredictConfig) -> TextModel:
     """Loads the model, which a job in this process uses for its units too."""
-    return load_cached(
+    return MODEL_CACHE.load(
         TextModel,
         config.model,
         config.num_threads,
