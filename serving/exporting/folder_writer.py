@@ -26,10 +26,10 @@ from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from serving import engines
-from serving.engines import ExportFormat, checksums, exported_outputs
+from serving.engines import ExportFormat, checksums, ids_outputs
 from serving.export_options import ExportOptions
 from serving.exporting import litert_writer, saved_model_writer
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.signature import ExportSignatures
 
 
 def write_export(
@@ -144,7 +144,7 @@ def _create_card(
         networks={name: engines.FILE_OF_FORMAT[name] for name in formats},
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
-        output=exported_outputs.output_name_of(signatures.exported_output),
+        output=ids_outputs.output_name_of(signatures.exported_output),
     )
 
 
@@ -179,7 +179,7 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = head_settings.get("labels")
-    output_mode = exported_outputs.output_mode_of(head_settings)
+    output_mode = ids_outputs.output_mode_of(head_settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),
