@@ -33,6 +33,7 @@ def setup_for(path):
         layout_options=LayoutOptions(),
         input_format=None,
         text_columns=(None, None),
+        has_several_files=True,
         batch_size=8,
         output_format="jsonl",
         output_fields=(),
