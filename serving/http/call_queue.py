@@ -13,9 +13,13 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 
-from serving.http.errors import http_errors_of_requests, to_http_error
+from serving.http.errors import to_http_error
 from serving.text_tasks.asking import Failure, ModelAsker, StepReplies
-from serving.text_tasks.request_fields import CheckedRequest, describe_place
+from serving.text_tasks.request_fields import (
+    CheckedRequest,
+    RequestError,
+    describe_place,
+)
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
@@ -60,9 +64,11 @@ class QueuedCall:
         is_list = len(requests) > 1
         checked: list[CheckedRequest] = []
         for request_number, request in enumerate(requests, 1):
-            place = describe_place(request_number, is_list)
-            with http_errors_of_requests(place):
+            try:
                 checked.append(text_task.parse_request(request))
+            except RequestError as error:
+                place = describe_place(request_number, is_list)
+                raise to_http_error(error, place) from None
         return cls(
             text_task=text_task,
             requests=checked,

@@ -16,11 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from serving.http.call_queue import QueuedCall
-from serving.http.errors import (
-    HttpError,
-    find_or_404,
-    http_errors_of_requests,
-)
+from serving.http.errors import HttpError, find_or_404
 from serving.http.request_bodies import (
     check_num_texts,
     parse_body,
@@ -99,8 +95,7 @@ class Handlers:
             f"task of {name}", text_task_name, served_model.text_task_of_name
         )
         body = await read_body(http_request, self._state.limits)
-        with http_errors_of_requests():
-            parsed = parse_body(text_task, body)
+        parsed = parse_body(text_task, body)
         replies = await self._compute_replies(
             http_request, served_model, text_task, parsed.requests
         )
@@ -117,8 +112,7 @@ class Handlers:
         served_model = self._state.find_model(name)
         text_task = served_model.main_text_task
         body = await read_body(http_request, self._state.limits)
-        with http_errors_of_requests():
-            requests = parse_predict_body(text_task, body)
+        requests = parse_predict_body(text_task, body)
         replies = await self._compute_replies(
             http_request, served_model, text_task, requests
         )

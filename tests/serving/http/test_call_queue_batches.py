@@ -1,4 +1,7 @@
-"""The calls to a model of serve.py, and how they are computed together."""
+"""How the calls of a batch are computed together, in turns.
+
+Which calls form a batch is tested in tests/serving/http/test_call_queue.py.
+"""
 
 import pytest
 
