@@ -96,7 +96,7 @@ class Handlers:
         )
         body = await read_body(http_request, self._state.limits)
         parsed = parse_body(text_task, body)
-        replies = await self._compute_replies(
+        replies = await self._reply_to_requests(
             http_request, served_model, text_task, parsed.requests
         )
         joined = b", ".join(replies)
@@ -113,12 +113,12 @@ class Handlers:
         text_task = served_model.main_text_task
         body = await read_body(http_request, self._state.limits)
         requests = parse_predict_body(text_task, body)
-        replies = await self._compute_replies(
+        replies = await self._reply_to_requests(
             http_request, served_model, text_task, requests
         )
         return _create_response(b'{"predictions": [%b]}' % b", ".join(replies))
 
-    async def _compute_replies(
+    async def _reply_to_requests(
         self,
         http_request: HttpRequest,
         served_model: ServedModel,
