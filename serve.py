@@ -15,9 +15,10 @@ from command_line import cli
 from options.parsed_command import ParsedCommand
 from serving.http.serve_config import ServeConfig
 from serving.http.serve_steps import (
+    check_allowed_origins,
     end_at_signals,
     find_export_folders,
-    read_access,
+    read_token,
     serve_models,
 )
 
@@ -27,8 +28,9 @@ def main(parsed: ParsedCommand[ServeConfig]) -> int:
     config = parsed.config
     end_at_signals()
     models = find_export_folders(config)
-    access = read_access(config)
-    serve_models(config, models, access)
+    token = read_token(config.token_file)
+    check_allowed_origins(config.allow_origin, token)
+    serve_models(config, models, token)
     return 0
 
 

@@ -46,7 +46,7 @@ class _ModelKey(NamedTuple):
     checksum: str
 
 
-class _ModelCache:
+class ModelCache:
     """Keeps the model that a process loaded last, for its next work.
 
     A pool pickles each call separately, together with its model, so that
@@ -65,7 +65,7 @@ class _ModelCache:
         path: str,
         num_threads: int | None,
         engine: ExportFormat | None,
-        checksum: str,
+        checksum: str = "",
     ) -> ModelT:
         """Returns the model that is kept, or loads another model and keeps it.
 
@@ -74,7 +74,10 @@ class _ModelCache:
             path: folder of the export.
             num_threads: number of threads.
             engine: format of the engine, None to choose one.
-            checksum: checksum of the model, "" if it is not known.
+            checksum: checksum of the model, "" if it is unknown. A worker of a
+                cluster may have kept the model of an earlier job from the same
+                folder. If the folder contains another model, the method
+                returns that model.
         """
         asked_key = _ModelKey(
             os.path.abspath(path), num_threads, engine or "", checksum
@@ -93,30 +96,8 @@ class _ModelCache:
         return text_model
 
 
-_CACHE = _ModelCache()
-
-
-def load_cached(
-    text_model_type: type[ModelT],
-    path: str,
-    num_threads: int | None,
-    engine: ExportFormat | None,
-    checksum: str = "",
-) -> ModelT:
-    """Loads a model as `serving.load` does, and keeps it for the next call.
-
-    The process keeps only the model that was loaded last.
-
-    Args:
-        text_model_type: class of the model, `TextModel`.
-        path: folder of the export.
-        num_threads: number of threads.
-        engine: format of the engine, None to choose one.
-        checksum: checksum of the model, if it is known. A worker of a cluster
-            may have kept the model of an earlier job from the same folder. If
-            the folder contains another model, the function returns that model.
-    """
-    return _CACHE.load(text_model_type, path, num_threads, engine, checksum)
+# The cache of this process.
+MODEL_CACHE = ModelCache()
 
 
 class UnloadableModel:
@@ -128,7 +109,7 @@ class UnloadableModel:
     """
 
     def __init__(self, text_model_type: type, error: Exception) -> None:
-        self._text_model_class = text_model_type
+        self._text_model_type = text_model_type
         self._error = error
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  as the model's
@@ -137,7 +118,7 @@ class UnloadableModel:
             raise AttributeError(name)
         # A pickled method, such as the function of a pool, is looked up while
         # it is unpickled.
-        if callable(getattr(self._text_model_class, name, None)):
+        if callable(getattr(self._text_model_type, name, None)):
             return functools.partial(_raise_error, self._error)
         raise self._error
 
@@ -167,7 +148,7 @@ def unpickle_model(
         checksum: checksum of the model that was pickled.
     """
     try:
-        text_model = load_cached(
+        text_model = MODEL_CACHE.load(
             text_model_type, path, num_threads, engine, checksum
         )
         if text_model.checksum != checksum:

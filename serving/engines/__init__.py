@@ -6,16 +6,16 @@ name of a format chooses the engine too: in the argument `engine` of
 `serving.load`, in the flag --engine, and as `Engine.name`.
 
     export_formats.py: the formats, with their files, packages and names in
-        files, and finds the folder of an export
-    engine_loading.py: chooses a format of an export, and loads its engine, by
-        `EngineOptions` in commands
+        files
+    engine_loading.py: finds the folder of an export, chooses a format in it,
+        by `EngineOptions` in commands, and loads the engine
     checksums.py: computes checksums, which tell the files of two exports apart
 
 To run a network:
 
     engine.py: `Engine`, arrays in, arrays out, and the errors of engines
     batching.py: plans the batches of many requests, and collects their outputs
-    exported_outputs.py: what exports compute from logits, and how to undo this
+    ids_outputs.py: what networks return instead of logits, and how to undo this
 
 The engine of each format:
 
@@ -36,14 +36,17 @@ from serving.engines.engine import (
     EngineError,
     InputShapes,
 )
-from serving.engines.engine_loading import EngineOptions, load_engine
+from serving.engines.engine_loading import (
+    EngineOptions,
+    find_export_folder,
+    load_engine,
+)
 from serving.engines.export_formats import (
     EXPORT_FORMATS,
     FILE_OF_FORMAT,
     ONNX_NAME_OF_INPUT,
     PACKAGE_OF_FORMAT,
     ExportFormat,
-    find_export_folder,
 )
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Loads an export into the engine of one of its formats.
+"""Finds an export, and loads it into the engine of one of its formats.
 
 `EngineOptions` choose the format in predict.py and serve.py.
 This module imports the package that runs a format, such as TensorFlow, only
@@ -12,7 +12,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from imports.installation import install_command
+from absl import logging
+
+from imports.installation import install_command, with_command_names
 from options.fields import option
 from serving.engines.engine import Engine
 from serving.engines.export_formats import (
@@ -40,6 +42,44 @@ class EngineOptions:
     num_threads: int | None = option(
         None, "Number of threads. The default is one per CPU.", at_least=1
     )
+
+
+def find_export_folder(path: str | os.PathLike[str]) -> Path:
+    """Returns the folder of an export: `path`, or its newest version.
+
+    The versions are folders in `path` whose names are numbers, as in TensorFlow
+    Serving. The folder of a training run, such as `run`, stands for the export
+    `run_model`.
+
+    Raises:
+        FileNotFoundError: there is no export.
+    """
+    exported = f"{os.path.normpath(path)}_model"
+    for folder in (Path(path), Path(exported)):
+        if export := _find_newest(folder):
+            if export != Path(path):
+                logging.info("%s: using %s", path, export)
+            return export
+    if not os.path.exists(path) and "://" not in str(path):
+        raise FileNotFoundError(f"{path} does not exist")
+    raise FileNotFoundError(
+        f"{path} is not an exported model: it contains no "
+        f"{', '.join(FILE_OF_FORMAT.values())} or numbered version. "
+        "Set the folder that --export_dir wrote, or write one: "
+        f"{with_command_names('python -m tools.export')} --model={path} "
+        f"--export_dir={exported}"
+    )
+
+
+def _find_newest(folder: Path) -> Path | None:
+    """Returns the folder if it is an export, or its newest version."""
+    inner = folder.iterdir() if folder.is_dir() else ()
+    numbered = [version for version in inner if version.name.isdecimal()]
+    numbered.sort(key=lambda version: int(version.name), reverse=True)
+    for export in (folder, *numbered):
+        if any((export / name).is_file() for name in FILE_OF_FORMAT.values()):
+            return export
+    return None
 
 
 def load_engine(

@@ -32,7 +32,7 @@ def export(
     model: BaseModel,
     settings: HeadSettings,
     options: ExportOptions,
-) -> model_card.Card | None:
+) -> model_card.ExportCard | None:
     """Exports a model, with signatures that suit the kind of the model.
 
     The signature `ids` accepts ids of WordPieces. Only SavedModels contain the

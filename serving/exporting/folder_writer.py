@@ -14,7 +14,7 @@ from model_folders.bert_config import (
     BERT_CONFIG_FILE,
     HUGGINGFACE_CONFIG_FILE,
 )
-from model_folders.cards import copies, model_card
+from model_folders.cards import copies, file_table, model_card
 from model_folders.formats.huggingface.config import (
     PROBLEM_TYPE_OF_MODE,
     create_config_json,
@@ -26,10 +26,10 @@ from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from serving import engines
-from serving.engines import ExportFormat, checksums, exported_outputs
+from serving.engines import ExportFormat, checksums, ids_outputs
 from serving.export_options import ExportOptions
 from serving.exporting import litert_writer, saved_model_writer
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.signature import ExportSignatures
 
 
 def write_export(
@@ -37,7 +37,7 @@ def write_export(
     model: BaseModel,
     signatures: ExportSignatures,
     options: ExportOptions,
-) -> model_card.Card | None:
+) -> model_card.ExportCard | None:
     """Writes the files of an export, with signatures that were created.
 
     Args:
@@ -119,7 +119,7 @@ def _create_model_json(
 
 def _measure_files(folder: Path, options: ExportOptions) -> dict[str, int]:
     """Returns {name: size in bytes} of the files that the card lists."""
-    sizes = model_card.file_sizes(folder)
+    sizes = file_table.file_sizes(folder)
     if not _is_only_saved_model(options):
         # The card lists model.json too, which is written later.
         sizes[model_json.MODEL_JSON_FILE] = 0
@@ -131,13 +131,12 @@ def _create_card(
     files: Mapping[str, int],
     signatures: ExportSignatures,
     options: ExportOptions,
-) -> model_card.Card:
+) -> model_card.ExportCard:
     """Returns the values of the export's README.md."""
     tokenizer = options.tokenizer
     # The other formats run without this project, with tokenizer.json.
     formats = [name for name in options.formats if name != "saved_model"]
-    return model_card.Card(
-        folder_type=model_card.EXPORT,
+    return model_card.ExportCard(
         model_json=contents,
         labels=signatures.head_settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
@@ -145,7 +144,7 @@ def _create_card(
         networks={name: engines.FILE_OF_FORMAT[name] for name in formats},
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
-        output=exported_outputs.output_name_of(signatures.exported_output),
+        output=ids_outputs.output_name_of(signatures.exported_output),
     )
 
 
@@ -180,7 +179,7 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = head_settings.get("labels")
-    output_mode = exported_outputs.output_mode_of(head_settings)
+    output_mode = ids_outputs.output_mode_of(head_settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),

@@ -16,11 +16,11 @@ from modeling.base_model import BaseModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
 from serving.export_options import ExportOptions
-from serving.exporting.signatures.export_signatures import (
+from serving.exporting.signatures.ids_graph import create_ids_signature
+from serving.exporting.signatures.signature import (
     ExportSignatures,
     Signature,
 )
-from serving.exporting.signatures.ids_graph import create_ids_signature
 
 
 def write_litert(

@@ -22,7 +22,7 @@ from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from serving import engines
-from serving.engines.exported_outputs import ExportedOutput
+from serving.engines.ids_outputs import ExportedOutput
 from serving.export_options import ExportOptions
 from serving.exporting.heads.exporter_registry import HEAD_EXPORTER_OF_CLASS
 from serving.exporting.onnx_graph.encoder_graph import (
@@ -33,7 +33,7 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.onnx_graph.encoder_nodes import FeatureNames, add_encoder
 from serving.exporting.onnx_graph.graph_builder import GraphBuilder
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.signature import ExportSignatures
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20
@@ -98,7 +98,7 @@ def create_graph(
     Args:
         model: a built model.
         exported_output: what to compute from the logits (see
-            exported_outputs.py).
+            ids_outputs.py).
         length: a fixed T, or None for a variable T.
         precision: precision of the weights, for the file's metadata.
 

@@ -10,11 +10,11 @@ from modeling.accelerated import inference, tracing
 from modeling.base_model import BaseModel
 from serving.export_options import ExportOptions
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_signatures import (
+from serving.exporting.signatures.ids_graph import create_ids_signature
+from serving.exporting.signatures.signature import (
     ExportSignatures,
     Signatures,
 )
-from serving.exporting.signatures.ids_graph import create_ids_signature
 from serving.exporting.signatures.tokenize_graph import (
     create_tokenize_signature,
 )

@@ -18,12 +18,12 @@ and a `CallBatch` the calls that are computed together.
     handlers.py: the replies to the requests of each path
     server_state.py: the exports, their models once they are loaded, and the
         limits, which all requests share
-    request_bodies.py: parses the JSON of a body into requests
-    request_limits.py: checks the size and the texts of a request
-    queued_calls.py: the requests of one body, as a call to the model, and the
-        calls that are computed together, in turns
-    served_model.py: a model with a queue, which chooses whose turn it is, and a
-        thread that computes the calls
+    request_bodies.py: reads a body, unless it is too large, and parses its JSON
+        into requests
+    call_queue.py: the requests of one body, as a call to the model, the calls
+        that are computed together, and whose turn it is
+    served_model.py: a model with its queue, and a thread that computes the
+        calls
     errors.py: the errors that handlers raise, each of which is a reply
     page/: the page that the server shows in a browser
 """

@@ -4,8 +4,7 @@ A `RequestError` of a text task tells the client what is wrong. Of any other
 error the client learns only that it is internal, and the log contains it.
 """
 
-import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TypeVar
 
 from absl import logging
@@ -51,19 +50,6 @@ def to_http_error(error: Exception, place: str = "") -> HttpError:
         return HttpError(400, message.encode(errors="replace").decode())
     logging.error("Failed to compute a request", exc_info=error)
     return HttpError(500, "internal error (see the server's log)")
-
-
-@contextlib.contextmanager
-def http_errors_of_requests(place: str = "") -> Iterator[None]:
-    """Turns the RequestError of a wrong request into an HttpError.
-
-    Args:
-        place: beginning of the message, such as "text 3: ".
-    """
-    try:
-        yield
-    except RequestError as error:
-        raise to_http_error(error, place) from None
 
 
 def create_error_response(

@@ -15,14 +15,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from serving.http.errors import (
-    HttpError,
-    find_or_404,
-    http_errors_of_requests,
+from serving.http.call_queue import QueuedCall
+from serving.http.errors import HttpError, find_or_404
+from serving.http.request_bodies import (
+    check_num_texts,
+    parse_body,
+    parse_predict_body,
+    read_body,
 )
-from serving.http.queued_calls import QueuedCall
-from serving.http.request_bodies import parse_body, parse_predict_body
-from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState
 from serving.text_tasks.text_task import AnyTextTask
@@ -44,7 +44,6 @@ class Handlers:
 
     def __init__(self, state: ServerState) -> None:
         self._state = state
-        self._request_limits = RequestLimits(state.limits)
         self._page_files = StaticFiles(directory=PAGE_FOLDER)
 
     async def reply_to_page_request(
@@ -95,10 +94,9 @@ class Handlers:
         text_task = find_or_404(
             f"task of {name}", text_task_name, served_model.text_task_of_name
         )
-        body = await self._request_limits.read_body(http_request)
-        with http_errors_of_requests():
-            parsed = parse_body(text_task, body)
-        replies = await self._compute_replies(
+        body = await read_body(http_request, self._state.limits)
+        parsed = parse_body(text_task, body)
+        replies = await self._reply_to_requests(
             http_request, served_model, text_task, parsed.requests
         )
         joined = b", ".join(replies)
@@ -113,15 +111,14 @@ class Handlers:
         """
         served_model = self._state.find_model(name)
         text_task = served_model.main_text_task
-        body = await self._request_limits.read_body(http_request)
-        with http_errors_of_requests():
-            requests = parse_predict_body(text_task, body)
-        replies = await self._compute_replies(
+        body = await read_body(http_request, self._state.limits)
+        requests = parse_predict_body(text_task, body)
+        replies = await self._reply_to_requests(
             http_request, served_model, text_task, requests
         )
         return _create_response(b'{"predictions": [%b]}' % b", ".join(replies))
 
-    async def _compute_replies(
+    async def _reply_to_requests(
         self,
         http_request: HttpRequest,
         served_model: ServedModel,
@@ -129,25 +126,17 @@ class Handlers:
         requests: Sequence[object],
     ) -> list[bytes]:
         """Returns the reply to each request of a body, as JSON text."""
-        self._request_limits.check_num_texts(text_task, requests)
+        limits = self._state.limits
+        check_num_texts(text_task, requests, limits.max_texts)
         call = QueuedCall.create(text_task, requests)
         return await _wait_for_replies(
-            self._check_and_submit(served_model, call),
+            served_model.compute_replies(call, limits.max_pieces),
             http_request,
-            self._state.limits.timeout_s,
+            limits.timeout_s,
             "send less text"
             if call.is_long
             else "the server is busy; try again later",
         )
-
-    async def _check_and_submit(
-        self, served_model: ServedModel, call: QueuedCall
-    ) -> list[bytes]:
-        """Returns the replies to a call, unless it has too many WordPieces."""
-        await self._request_limits.check_num_tokens(
-            served_model.text_model.text_engine, call
-        )
-        return await served_model.submit(call)
 
 
 def _create_response(body: bytes) -> Response:

@@ -11,9 +11,14 @@ from fastapi import Request as HttpRequest
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from serving.http.errors import HttpError, create_error_response
+from serving.http.errors import (
+    HttpError,
+    create_error_response,
+    to_http_error,
+)
 from serving.http.handlers import PAGE_FOLDER, PREDICT_SUFFIX, Handlers
 from serving.http.server_state import ServerState
+from serving.text_tasks.request_fields import RequestError
 from serving.text_tasks.text_task_registry import list_text_tasks
 
 _PAGE_FILES = [f"/{file.name}" for file in PAGE_FOLDER.iterdir()]
@@ -56,6 +61,7 @@ def create_router(state: ServerState) -> fastapi.FastAPI:
         responses={"default": _ERROR_RESPONSE},
         exception_handlers={
             HttpError: error_handlers.reply_to_failed_request,
+            RequestError: error_handlers.reply_to_failed_request,
             404: error_handlers.reply_to_unknown_path,
             405: error_handlers.reply_to_wrong_method,
         },
@@ -191,9 +197,11 @@ class ErrorHandlers:
         self._paths = paths
 
     async def reply_to_failed_request(
-        self, http_request: HttpRequest, error: HttpError
+        self, http_request: HttpRequest, error: HttpError | RequestError
     ) -> Response:
         """Replies to a request with the error that its handler raised."""
+        if isinstance(error, RequestError):
+            error = to_http_error(error)
         return create_error_response(error.status, error.message, error.headers)
 
     async def reply_to_unknown_path(

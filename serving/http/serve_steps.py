@@ -1,6 +1,6 @@
 """The steps of serve.py: from its flags to the running server.
 
-`serve_models` takes the results of `find_export_folders` and `read_access`, so
+`serve_models` takes the results of `find_export_folders` and `read_token`, so
 that all flags are checked before it imports the packages of the server.
 """
 
@@ -9,7 +9,6 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 from types import FrameType
-from typing import NamedTuple
 
 from absl import logging
 
@@ -81,32 +80,6 @@ def find_export_folders(config: ServeConfig) -> dict[str, str]:
     }
 
 
-class Access(NamedTuple):
-    """Who may use the server.
-
-    Attributes:
-        token: bearer token that clients must send, "" for no token.
-        allowed_origins: origins of web pages that may read replies. "*" stands
-            for all.
-    """
-
-    token: str
-    allowed_origins: Sequence[str]
-
-
-def read_access(config: ServeConfig) -> Access:
-    """Returns who may use the server, by --token_file and --allow_origin.
-
-    Raises:
-        ValueError: the file contains no token, a value is not an origin, or all
-            origins may use a token.
-        OSError: the file cannot be read.
-    """
-    token = read_token(config.token_file)
-    check_allowed_origins(config.allow_origin, token)
-    return Access(token, config.allow_origin)
-
-
 def read_token(path: str | None) -> str:
     """Returns the token in --token_file, or "" if the flag is not set.
 
@@ -148,14 +121,14 @@ def check_allowed_origins(allowed_origins: Sequence[str], token: str) -> None:
 
 
 def serve_models(
-    config: ServeConfig, models: Mapping[str, str], access: Access
+    config: ServeConfig, models: Mapping[str, str], token: str
 ) -> None:
     """Replies to requests until SIGTERM or Ctrl-C.
 
     Args:
-        config: the address, the limits and the engine.
+        config: the address, the limits, the engine and the allowed origins.
         models: {name: folder of the export}.
-        access: who may use the server.
+        token: bearer token that clients must send, "" for no token.
 
     Raises:
         ValueError: a package of the server is not installed, the port is in
@@ -174,23 +147,23 @@ def serve_models(
             f"the server needs {error.name}: {install_command(error.name)}"
         ) from None
 
-    _warn_if_open_to_all(config.host, access)
+    _warn_if_open_to_all(config.host, token)
     server_app = app.ServerApp.create(
         {
             name: ExportToServe(folder, config.engine_options)
             for name, folder in models.items()
         },
-        access.token,
+        token,
         config.limits,
-        access.allowed_origins,
+        config.allow_origin,
     )
     server_process.serve_until_signal(server_app, config.host, config.port)
 
 
-def _warn_if_open_to_all(host: str, access: Access) -> None:
+def _warn_if_open_to_all(host: str, token: str) -> None:
     """Warns if other machines can use the server without a token."""
     is_local = host in ("127.0.0.1", "::1", "localhost")
-    if not access.token and not is_local:
+    if not token and not is_local:
         logging.warning(
             "--host=%s: anyone who can reach this machine can use the server; "
             "set --token_file to require a token",

@@ -1,18 +1,13 @@
-"""Queues the calls to a model of the server, and computes them in a thread.
+"""A model of the server, which computes calls in a thread.
 
 While the model computes a batch, the next batch forms in the queue.
 """
 
 import asyncio
-import collections
 from concurrent import futures
 
-from serving.http.queued_calls import (
-    MAX_BATCH_BYTES,
-    MAX_BATCH_SIZE,
-    CallBatch,
-    QueuedCall,
-)
+from serving.http.call_queue import CallBatch, CallQueue, QueuedCall
+from serving.http.errors import HttpError
 from serving.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 
@@ -51,14 +46,50 @@ class ServedModel:
         self._queue = CallQueue()
         self._worker: asyncio.Task[None] | None = None
         self._thread = futures.ThreadPoolExecutor(1)
+        # Counts the WordPieces of long calls, while the model computes others.
+        self._counting_thread = futures.ThreadPoolExecutor(1)
 
     @property
     def main_text_task(self) -> AnyTextTask:
         """The first text task of the model."""
         return next(iter(self.text_task_of_name.values()))
 
+    async def compute_replies(
+        self, call: QueuedCall, max_tokens: int
+    ) -> list[bytes]:
+        """Returns the replies to a call, as JSON text.
+
+        Args:
+            call: the call, whose texts are checked.
+            max_tokens: maximum number of WordPieces in a call.
+
+        Raises:
+            HttpError: there is too much text, or a request fails.
+        """
+        # A text has at most as many WordPieces as bytes.
+        if call.num_bytes > max_tokens:
+            await self._check_num_tokens(call, max_tokens)
+        return await self.submit(call)
+
+    async def _check_num_tokens(
+        self, call: QueuedCall, max_tokens: int
+    ) -> None:
+        """Raises an HttpError if a call has more than `max_tokens`."""
+        loop = asyncio.get_running_loop()
+        num_tokens = await loop.run_in_executor(
+            self._counting_thread,
+            call.count_tokens,
+            self.text_model.text_engine,
+        )
+        if num_tokens > max_tokens:
+            raise HttpError(
+                413,
+                f"{num_tokens} WordPieces are more than {max_tokens}, the "
+                "server's --max_pieces; send less text per request",
+            )
+
     def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
-        """Queues a call, whose texts are checked. Returns its `future`."""
+        """Queues a call, and returns its `future`."""
         self._queue.add(call)
         if self._worker is None:
             self._worker = asyncio.create_task(self._work())
@@ -92,71 +123,3 @@ class ServedModel:
                 self._queue.put_back(batch)
         except Exception as error:
             batch.fail(error)
-
-
-class CallQueue:
-    """The calls that wait for a model, and whose turn it is.
-
-    Short calls form batches. A batch and the long calls take turns.
-    """
-
-    def __init__(self) -> None:
-        self._short: list[QueuedCall] = []
-        # Each contains one call.
-        self._long: collections.deque[CallBatch] = collections.deque()
-        # A batch of short calls that needs another turn.
-        self._batch: CallBatch | None = None
-        self._is_turn_of_long = True
-
-    def add(self, call: QueuedCall) -> None:
-        """Queues a call."""
-        if call.is_long:
-            self._long.append(CallBatch([call]))
-        else:
-            self._short.append(call)
-
-    def put_back(self, batch: CallBatch) -> None:
-        """Queues a batch that needs another turn."""
-        if batch.is_long:
-            self._long.append(batch)
-        else:
-            self._batch = batch
-
-    def take_next(self) -> CallBatch | None:
-        """Takes the batch whose turn it is, or None if no call is left."""
-        self._drop_unawaited_calls()
-        has_short = bool(self._batch or self._short)
-        if self._long and (self._is_turn_of_long or not has_short):
-            self._is_turn_of_long = False
-            return self._long.popleft()
-        self._is_turn_of_long = True
-        batch, self._batch = self._batch, None
-        return batch or (self._create_batch() if self._short else None)
-
-    def _drop_unawaited_calls(self) -> None:
-        """Drops the calls whose clients do not wait anymore."""
-        self._short = [call for call in self._short if not call.future.done()]
-        awaited = (batch for batch in self._long if batch.is_awaited)
-        self._long = collections.deque(awaited)
-        if self._batch and not self._batch.is_awaited:
-            self._batch = None
-
-    def _create_batch(self) -> CallBatch:
-        """Takes calls of one text task that fit into a batch, in order."""
-        chosen: list[QueuedCall] = []
-        waiting: list[QueuedCall] = []
-        num_requests = 0
-        num_bytes = 0
-        for call in self._short:
-            fits = (
-                num_requests + len(call.requests) <= MAX_BATCH_SIZE
-                and num_bytes + call.num_bytes <= MAX_BATCH_BYTES
-            )
-            if not chosen or (call.text_task is chosen[0].text_task and fits):
-                chosen.append(call)
-                num_requests += len(call.requests)
-                num_bytes += call.num_bytes
-            else:
-                waiting.append(call)
-        self._short = waiting
-        return CallBatch(chosen)

@@ -38,8 +38,6 @@ class BulkUnit:
 
     Attributes:
         setup: model and flags of the job.
-        has_several_files: whether the input has several files, so that errors
-            name the file.
         taken_names: names of columns of the input. A field of a reply that
             has such a name is renamed.
         schema: columns and fields that all shards share.
@@ -49,7 +47,6 @@ class BulkUnit:
     """
 
     setup: BulkSetup
-    has_several_files: bool
     taken_names: frozenset[str]
     schema: OutputSchema
     ranges: list[FileRange]
@@ -144,9 +141,8 @@ def _create_units(
     """Cuts the input into parts, and returns a unit for each."""
     layout = setup.table_layout()
     parts = split_files(paths, layout, num_shards)
-    has_several_files = len(paths) > 1
     columns = read_input_columns(setup, paths)
-    schema = create_schema(setup, columns, has_several_files)
+    schema = create_schema(setup, columns)
     # An array stores no columns, so no column renames a field.
     is_array = setup.output_format == "npy"
     taken_names = frozenset(() if is_array else columns.taken)
@@ -154,7 +150,6 @@ def _create_units(
     return [
         BulkUnit(
             setup=setup,
-            has_several_files=has_several_files,
             taken_names=taken_names,
             schema=schema,
             ranges=ranges,
@@ -217,7 +212,7 @@ def _reply_to_unit(
     )
     return reply_to_rows(
         setup.create_asker(),
-        setup.read_input_rows(unit.ranges, unit.has_several_files),
+        setup.read_input_rows(unit.ranges),
         row_options,
         counter,
     )

@@ -88,16 +88,12 @@ def read_input_columns(setup: BulkSetup, paths: Sequence[str]) -> InputColumns:
     return columns
 
 
-def create_schema(
-    setup: BulkSetup, columns: InputColumns, has_several_files: bool
-) -> OutputSchema:
+def create_schema(setup: BulkSetup, columns: InputColumns) -> OutputSchema:
     """Returns the columns of CSV, or the field of an array.
 
     Args:
         setup: model and flags of the job.
         columns: columns of the input.
-        has_several_files: whether the input has several files, so that errors
-            name the file.
 
     Raises:
         ValueError: a field to write does not exist, or is not a number.
@@ -119,8 +115,9 @@ def create_schema(
         for name, value in reply.items()
         if not (name in columns.repeated and name in columns.taken)
     }
-    error_fields: dict[str, object] = {"file": ""} if has_several_files else {}
-    error_fields |= {"line": 0, "error": ""}
+    error_fields: dict[str, object] = {"line": 0, "error": ""}
+    if setup.has_several_files:
+        error_fields = {"file": "", **error_fields}
     added = with_prediction({}, written_fields, columns.taken)
     added |= with_prediction({}, error_fields, columns.taken)
     return OutputSchema(

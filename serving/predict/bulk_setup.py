@@ -10,7 +10,7 @@ from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from files.paths import is_remote
 from serving.engines import ExportFormat, checksums
-from serving.model_cache import load_cached
+from serving.model_cache import MODEL_CACHE
 from serving.predict.input_rows import InputRow, read_range_rows
 from serving.predict.request_parser import RequestColumns
 from serving.text_model import TextModel
@@ -33,6 +33,8 @@ class BulkSetup:
         input_format: format of the requests. For None, the names of the files
             determine the format.
         text_columns: names of the columns of the texts, as the flags name them.
+        has_several_files: whether the input has several files, so that errors
+            name their file.
         batch_size: number of requests in a batch.
         output_format: format of the replies.
         output_fields: fields of the replies to write, () for all fields.
@@ -48,6 +50,7 @@ class BulkSetup:
     layout_options: LayoutOptions
     input_format: TableFormat | None
     text_columns: tuple[str | None, str | None]
+    has_several_files: bool
     batch_size: int
     output_format: OutputFormat
     output_fields: tuple[str, ...]
@@ -76,7 +79,7 @@ class BulkSetup:
         Raises:
             ValueError: the folder contains another model than `checksum`.
         """
-        text_model = load_cached(
+        text_model = MODEL_CACHE.load(
             TextModel,
             self.absolute_path_of(self.model),
             self.num_threads,
@@ -127,15 +130,9 @@ class BulkSetup:
         return self.layout_options.layout(self.input_format, None)
 
     def read_input_rows(
-        self, ranges: Iterable[FileRange], has_several_files: bool = False
+        self, ranges: Iterable[FileRange]
     ) -> Iterator[InputRow]:
-        """Yields the rows in ranges of files, as `read_range_rows` does.
-
-        Args:
-            ranges: ranges of the files of the requests.
-            has_several_files: whether the input has several files, so that
-                its rows name their file.
-        """
+        """Yields the rows in ranges of the input, as `read_range_rows` does."""
         text_model = self.load()
         columns = RequestColumns.choose(
             text_model.text_task(self.text_task_name),
@@ -148,5 +145,5 @@ class BulkSetup:
                 file_range._replace(path=path),
                 columns,
                 self.table_layout(),
-                file=file_range.path if has_several_files else "",
+                file=file_range.path if self.has_several_files else "",
             )

@@ -19,7 +19,7 @@ from data.predictions.output_writer import (
     write_output,
 )
 from files.paths import is_remote
-from serving.model_cache import load_cached
+from serving.model_cache import MODEL_CACHE
 from serving.predict.bulk_job import run_bulk_job
 from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import (
@@ -226,7 +226,7 @@ def reply_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    setup = _create_bulk_setup(config, output_format)
+    setup = _create_bulk_setup(config, output_format, paths)
     unit_runner = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
         result = run_bulk_job(
@@ -237,7 +237,7 @@ def reply_in_bulk(
 
 
 def _create_bulk_setup(
-    config: PredictConfig, output_format: OutputFormat
+    config: PredictConfig, output_format: OutputFormat, paths: Sequence[str]
 ) -> BulkSetup:
     """Loads the model, and returns what the units of a job share."""
     text_model = _load_text_model(config)
@@ -251,6 +251,7 @@ def _create_bulk_setup(
         layout_options=config.layout_options,
         input_format=config.input_format,
         text_columns=(config.text_column, config.text_b_column),
+        has_several_files=len(paths) > 1,
         batch_size=config.batch_size,
         output_format=output_format,
         output_fields=tuple(config.output_fields or ()),
@@ -259,7 +260,7 @@ def _create_bulk_setup(
 
 def _load_text_model(config: PredictConfig) -> TextModel:
     """Loads the model, which a job in this process uses for its units too."""
-    return load_cached(
+    return MODEL_CACHE.load(
         TextModel,
         config.model,
         config.num_threads,

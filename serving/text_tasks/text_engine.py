@@ -13,7 +13,7 @@ from model_folders import kinds, output_modes
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.output_modes import OutputMode
-from serving.engines import BatchLimits, Engine, exported_outputs
+from serving.engines import BatchLimits, Engine, ids_outputs
 
 
 class AnswerSetup(NamedTuple):
@@ -129,7 +129,7 @@ def create_text_engine(
         # for an answer.
         trims_padding=head_settings.get("trim_padding") is not False,
         labels=[*(head_settings.get("labels") or ())],
-        output_mode=exported_outputs.output_mode_of(head_settings),
+        output_mode=ids_outputs.output_mode_of(head_settings),
         num_texts=head_settings.get("num_texts"),
         doc_stride=head_settings.get("doc_stride", 0),
         # An export without this setting chooses each tag independently.

@@ -138,7 +138,7 @@ WITHOUT_TENSORFLOW = (
     "model_folders.reading",
     "options",
     "serving",
-    "serving.engines.exported_outputs",
+    "serving.engines.ids_outputs",
     "terminal",
     "training.checks",
     "training.config",

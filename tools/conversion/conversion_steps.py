@@ -213,11 +213,10 @@ def write_copy(
         changed=changed,
     )
     has_labels = kinds.KIND_OF_CLASS[model_class].has_labels
-    is_for_hub = output_format == "huggingface"
-    card = model_card.Card(
-        folder_type=model_card.HUGGINGFACE
-        if is_for_hub
-        else model_card.WEIGHTS,
+    card_class: type[model_card.Card] = model_card.WeightsCard
+    if output_format == "huggingface":
+        card_class = model_card.HuggingFaceCard
+    card = card_class(
         model_json=contents,
         labels=preset.labels if has_labels else None,
         do_lower_case=tokenizer.do_lower_case,

@@ -14,7 +14,7 @@ from model_folders.scores import Scores
 from serving import engines
 from serving.engines import (
     ExportFormat,
-    exported_outputs,
+    ids_outputs,
     resize_last_axis,
 )
 from training.config.fine_tuning_config import FineTuningConfig
@@ -106,7 +106,7 @@ def _predict_batches(
     for batch in encoded_set.create_dataset(batch_size, trims_padding=False):
         features = {name: np.asarray(value) for name, value in batch.items()}
         outputs = engine.run_padded(features, limits)
-        logits = exported_outputs.to_logits(model_class, head_settings, outputs)
+        logits = ids_outputs.to_logits(model_class, head_settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
             logits = {

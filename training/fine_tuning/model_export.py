@@ -152,7 +152,7 @@ def _remedy_of(task: AnyFineTuningTask) -> str:
 def _write_export_scores(
     trainer: Trainer,
     folder: Path,
-    card: model_card.Card | None,
+    card: model_card.ExportCard | None,
     scores_of_format: Mapping[str, Scores],
 ) -> None:
     """Writes the scores of an export to the run's folder and to its card.
@@ -174,7 +174,7 @@ def _write_export_scores(
     if card:
         scored_card = dataclasses.replace(
             card,
-            export_scores=scores_of_format,
+            scores_of_format=scores_of_format,
             is_best_step=trainer.run_weights.is_best_step,
         )
         atomic.write_text(folder / model_card.CARD_FILE, scored_card.text())

@@ -42,8 +42,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
         kinds.model_class_of(trainer.model),
         step=step or None,
     )
-    card = model_card.Card(
-        folder_type=model_card.WEIGHTS,
+    card = model_card.WeightsCard(
         model_json=contents,
         labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,

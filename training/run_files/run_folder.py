@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from files.atomic import write_text
-from model_folders.cards import model_card
+from model_folders.cards import file_table, model_card
 from model_folders.checkpoint_folders import BEST_FOLDER, find_best_checkpoint
 from model_folders.model_json import MODEL_JSON_FILE, read_model_json
 from model_folders.model_json_types import (
@@ -211,13 +211,12 @@ class RunFolder:
         if path.exists() and not model_card.is_own_card(path):
             return
         tokenizer = self._starting_point.tokenizer
-        card = model_card.Card(
-            folder_type=model_card.RUN,
+        card = model_card.RunCard(
             model_json=self._fixed_model_json or read_model_json(self.path),
             labels=self.labels,
             do_lower_case=tokenizer.do_lower_case if tokenizer else None,
             results=self.results.dev_scores,
-            files=model_card.file_sizes(self.path) if is_finished else {},
+            files=file_table.file_sizes(self.path) if is_finished else {},
             export=export,
             table=table,
         )

@@ -22,7 +22,7 @@ from data.squad.token_spans_graph import BestLogits
 from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertSpanLabeler
-from serving.engines import exported_outputs
+from serving.engines import ids_outputs
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
@@ -32,7 +32,7 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_signatures import (
+from serving.exporting.signatures.signature import (
     ExportSignatures,
     Signature,
     share_graph,
@@ -104,7 +104,7 @@ def create_answer_signatures(
             "answer_n_best": Signature(answerer.answer_n_best, inputs),
         },
         head_settings=to_settings(window_options, decoding_options),
-        exported_output=exported_outputs.LOGITS,
+        exported_output=ids_outputs.LOGITS,
     )
 
 

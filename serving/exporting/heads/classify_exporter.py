@@ -16,7 +16,7 @@ from model_folders import kinds, output_modes
 from model_folders.model_json_types import HeadSettings
 from model_folders.output_modes import OutputMode
 from modeling.task_models import BertClassifier
-from serving.engines import exported_outputs
+from serving.engines import ids_outputs
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
@@ -25,18 +25,18 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_signatures import (
+from serving.exporting.signatures.ids_graph import (
+    choose_output_labels,
+    compute_outputs,
+    create_label_predictor,
+)
+from serving.exporting.signatures.signature import (
     ExportSignatures,
     PredictFeatures,
     Signature,
     Signatures,
     share_graph,
     text_inputs,
-)
-from serving.exporting.signatures.ids_graph import (
-    choose_output_labels,
-    compute_outputs,
-    create_label_predictor,
 )
 
 
@@ -87,13 +87,13 @@ def create_classify_signatures(
         options: texts longer than `max_seq_length` are cut, unless `doc_stride`
             is set.
     """
-    output_mode = exported_outputs.output_mode_of(head_settings)
+    output_mode = ids_outputs.output_mode_of(head_settings)
     stride = head_settings.get("doc_stride") or 0
     num_texts = head_settings.get("num_texts")
     labels = None
     if output_mode != output_modes.REGRESSION:
         labels = choose_output_labels(model, head_settings)
-    exported_output = exported_outputs.exported_output_of(
+    exported_output = ids_outputs.exported_output_of(
         kinds.CLASSIFIER, head_settings
     )
     predict = share_graph(create_label_predictor(model, exported_output))

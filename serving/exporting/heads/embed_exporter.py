@@ -18,7 +18,7 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_signatures import (
+from serving.exporting.signatures.signature import (
     ExportSignatures,
     Signature,
     share_graph,

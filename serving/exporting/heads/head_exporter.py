@@ -11,7 +11,7 @@ from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
     GraphOutputs,
 )
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.signature import ExportSignatures
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 

@@ -10,8 +10,8 @@ from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
     GraphOutputs,
 )
-from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.signatures.ids_graph import create_label_predictor
+from serving.exporting.signatures.signature import ExportSignatures
 
 
 def create_choice_signatures(

@@ -21,15 +21,15 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_signatures import (
+from serving.exporting.signatures.ids_graph import (
+    choose_output_labels,
+    create_label_predictor,
+)
+from serving.exporting.signatures.signature import (
     ExportSignatures,
     Signature,
     share_graph,
     text_inputs,
-)
-from serving.exporting.signatures.ids_graph import (
-    choose_output_labels,
-    create_label_predictor,
 )
 
 

@@ -7,7 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from model_folders import output_modes
-from serving.engines import exported_outputs
+from serving.engines import ids_outputs
 
 if TYPE_CHECKING:
     # heads/ also needs this module if the package onnx is not installed, which
@@ -44,13 +44,13 @@ class EncoderGraph:
         encoded: outputs of the encoder.
         shape: shape of the graph's inputs, [B, T] or [B, C, T].
         exported_output: what to compute from the logits of labels (see
-            exported_outputs.py).
+            ids_outputs.py).
     """
 
     builder: "GraphBuilder"
     encoded: "EncoderOutputNames"
     shape: TensorShape
-    exported_output: exported_outputs.ExportedOutput
+    exported_output: ids_outputs.ExportedOutput
 
     def add_label_outputs(
         self, logits: str, shape: TensorShape
@@ -66,7 +66,7 @@ class EncoderGraph:
             regression the `values`, float [B].
         """
         outputs = {"logits": GraphOutput(logits, shape)}
-        if self.exported_output == exported_outputs.LOGITS:
+        if self.exported_output == ids_outputs.LOGITS:
             return outputs
         if self.exported_output == output_modes.REGRESSION:
             values = self.builder.select(logits, 0, axis=-1)

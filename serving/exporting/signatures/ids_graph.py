@@ -18,10 +18,10 @@ from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
 from modeling.tensors import Tensor
 from serving import engines
-from serving.engines import exported_outputs
+from serving.engines import ids_outputs
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_signatures import (
+from serving.exporting.signatures.signature import (
     PredictFeatures,
     Signature,
 )
@@ -103,12 +103,12 @@ def choose_output_labels(
 
 
 def create_label_predictor(
-    model: TaskModel[Tensor], exported_output: exported_outputs.ExportedOutput
+    model: TaskModel[Tensor], exported_output: ids_outputs.ExportedOutput
 ) -> PredictFeatures:
     """Returns the function of the signature `ids` of a model with labels.
 
     `exported_output` is what the function computes from the logits (see
-    exported_outputs.py).
+    ids_outputs.py).
     """
 
     def predict(features: Tensors) -> Tensors:
@@ -119,9 +119,9 @@ def create_label_predictor(
 
 
 def compute_outputs(
-    logits: tf.Tensor, exported_output: exported_outputs.ExportedOutput
+    logits: tf.Tensor, exported_output: ids_outputs.ExportedOutput
 ) -> Tensors:
-    """Computes the outputs of `ids` from logits (see exported_outputs.py).
+    """Computes the outputs of `ids` from logits (see ids_outputs.py).
 
     Args:
         logits: float32 [B, L] for L labels, [B, C] or [B, F, L].
@@ -131,7 +131,7 @@ def compute_outputs(
         {"logits": tensor} or {"probabilities": tensor}, float32 in the shape of
         the logits, or in regression {"values": float32 [B]}.
     """
-    if exported_output == exported_outputs.LOGITS:
+    if exported_output == ids_outputs.LOGITS:
         return {"logits": logits}
     if exported_output == output_modes.REGRESSION:
         return {"values": logits[:, 0]}

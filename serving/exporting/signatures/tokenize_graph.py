@@ -9,7 +9,7 @@ import tensorflow as tf
 from data.text.packing_layer import PackingLayer
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_signatures import (
+from serving.exporting.signatures.signature import (
     Signature,
     text_inputs,
 )

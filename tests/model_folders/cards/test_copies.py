@@ -21,7 +21,7 @@ def test_the_card_of_a_run_replaces_only_itself(tmp_path):
     path = tmp_path / "README.md"
     model = {"version": 1, "task": {"name": "BertClassifier"}}
     model["origin"] = {"settings": {}}
-    card = model_card.Card(folder_type=model_card.RUN, model_json=model)
+    card = model_card.RunCard(model_json=model)
     path.write_text(card.text())
     assert model_card.is_own_card(path)
     path.write_text("# My notes\n")
@@ -34,8 +34,7 @@ def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
     files = {"best": 5, "model.ckpt-7.index": 5}
 
     def card(**settings):
-        return model_card.Card(
-            folder_type=model_card.RUN,
+        return model_card.RunCard(
             model_json=model | {"task": task | settings},
             results={"f1": 0.5},
             files=files,
@@ -69,9 +68,7 @@ def test_command_names_files_but_no_folders(tmp_path):
     contents = model_description.create_model_json(
         starting_point, model=None, training_settings={}
     )
-    card = model_card.Card(
-        folder_type=model_card.WEIGHTS, model_json=contents
-    ).text()
+    card = model_card.WeightsCard(model_json=contents).text()
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
         assert f"--{flag}" in card
@@ -101,7 +98,7 @@ def save_copy(folder, model):
     contents = copies.create_model_json_of_copy(
         None, kinds.model_class_of(model)
     )
-    card = model_card.Card(folder_type=model_card.WEIGHTS, model_json=contents)
+    card = model_card.WeightsCard(model_json=contents)
     files = copies.create_copy_files(card)
     modeling.save_release(model, folder, files=files)
 

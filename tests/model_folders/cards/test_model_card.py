@@ -37,7 +37,30 @@ NASTY = [
 RATES = ("precision", "recall", "f1", "support")
 
 
-def create_card(folder_type, **values):
+# Arguments of each class of cards beside those of `Card`, with nasty names.
+RESULTS = {f"{name}_{rate}": 0.5 for name in NASTY for rate in RATES}
+FILES = {f"dev_predictions {name.replace('/', '')}": 1 for name in NASTY}
+VALUES_OF_CLASS = {
+    model_card.WeightsCard: {"results": RESULTS},
+    model_card.HuggingFaceCard: {},
+    model_card.RunCard: {
+        "results": RESULTS,
+        "files": FILES,
+        "export": "<b>|`",
+        "table": "`a|b`",
+    },
+    model_card.ExportCard: {
+        "files": FILES,
+        "networks": {},
+        "precision": "float32",
+        "fixed_length": None,
+        "output": "probabilities",
+        "scores_of_format": {"saved_model": RESULTS},
+    },
+}
+
+
+def create_card(card_class, **values):
     """Returns a card that shows the nasty names wherever a name can be."""
     data = [["train", name, 5, 1] for name in NASTY]
     provenance = {
@@ -47,15 +70,10 @@ def create_card(folder_type, **values):
         "versions": {"python": "3.12"},
         "command": {"label_column": "```\n```\n<script>"},
     }
-    results = {f"{name}_{rate}": 0.5 for name in NASTY for rate in RATES}
-    names = [name.replace("/", "") for name in NASTY]
-    return model_card.Card(
-        folder_type=folder_type,
+    return card_class(
         model_json={"task": {"name": "BertClassifier"}, "origin": provenance},
         labels=NASTY,
-        results=results,
-        files={f"dev_predictions {name}": 1 for name in names},
-        **values,
+        **VALUES_OF_CLASS[card_class] | values,
     )
 
 
@@ -70,17 +88,18 @@ def parse_markdown(text):
     return blocks, inner
 
 
-@pytest.fixture(params=[model_card.EXPORT, model_card.RUN, model_card.WEIGHTS])
-def folder_type(request):
-    """Each type of folder."""
+@pytest.fixture(
+    params=[model_card.WeightsCard, model_card.RunCard, model_card.ExportCard]
+)
+def card_class(request):
+    """Each class of cards that shows scores."""
     return request.param
 
 
 @pytest.fixture
-def nasty_card(folder_type):
+def nasty_card(card_class):
     """The tokens of a card of nasty names, and those inside its lines."""
-    card = create_card(folder_type, export="<b>|`", table="`a|b`")
-    return parse_markdown(card.text())
+    return parse_markdown(create_card(card_class).text())
 
 
 def codes_of(inner):
@@ -88,11 +107,11 @@ def codes_of(inner):
     return [token.content for token in inner if token.type == "code_inline"]
 
 
-def test_nasty_names_add_no_html_and_no_format(folder_type, nasty_card):
+def test_nasty_names_add_no_html_and_no_format(card_class, nasty_card):
     blocks, inner = nasty_card
     # The mark of a run's card is the only HTML.
     html = [block.content for block in blocks if block.type == "html_block"]
-    assert len(html) == (folder_type == model_card.RUN)
+    assert len(html) == (card_class is model_card.RunCard)
     allowed = {"text", "code_inline", "softbreak", "text_special"}
     assert {token.type for token in inner} <= allowed
 
@@ -114,8 +133,11 @@ def test_nasty_names_are_cells_as_they_are(nasty_card):
         assert lines.count(name.strip()) >= 2, name
 
 
-def test_nasty_names_of_files_are_code_as_they_are(nasty_card):
-    _, inner = nasty_card
+@pytest.mark.parametrize(
+    "card_class", [model_card.ExportCard, model_card.RunCard]
+)
+def test_nasty_names_of_files_are_code_as_they_are(card_class):
+    _, inner = parse_markdown(create_card(card_class).text())
     codes = [code.rstrip() for code in codes_of(inner)]
     for name in NASTY:
         file = f"dev_predictions {name.replace('/', '')}"
@@ -130,11 +152,15 @@ def test_the_title_of_a_card_lists_all_sets_of_nasty_names(nasty_card):
     assert len(re.findall("trained on", title)) == len(NASTY)
 
 
-@pytest.mark.parametrize("folder_type", [model_card.EXPORT, model_card.RUN])
-def test_tables_keep_their_columns_and_fences_their_blocks(folder_type):
-    blocks, _ = parse_markdown(
-        create_card(folder_type, export="FOLDER_model").text()
-    )
+@pytest.mark.parametrize(
+    ("card_class", "scores"),
+    [
+        (model_card.ExportCard, "Scores of saved_model on the dev set"),
+        (model_card.RunCard, "Results"),
+    ],
+)
+def test_tables_keep_their_columns_and_fences_their_blocks(card_class, scores):
+    blocks, _ = parse_markdown(create_card(card_class).text())
     heads = [block for block in blocks if block.type == "thead_open"]
     # Scores, labels, files and data.
     assert len(heads) == 4
@@ -147,7 +173,7 @@ def test_tables_keep_their_columns_and_fences_their_blocks(folder_type):
         if block.type == "heading_open"
     ]
     assert headings[1:] == [
-        "Results",
+        scores,
         "Use",
         "Files",
         "Model",
@@ -158,7 +184,7 @@ def test_tables_keep_their_columns_and_fences_their_blocks(folder_type):
 
 def test_the_metadata_of_the_hub_contains_no_name_of_the_user():
     yaml = pytest.importorskip("yaml")
-    card = create_card(model_card.HUGGINGFACE).text()
+    card = create_card(model_card.HuggingFaceCard).text()
     _, metadata, _ = card.split("---\n", 2)
     assert yaml.safe_load(metadata) == {
         "library_name": "transformers",
@@ -169,7 +195,7 @@ def test_the_metadata_of_the_hub_contains_no_name_of_the_user():
 
 @pytest.mark.parametrize("folder", ['a"b', "a\\b", "a'b", "a\nb", "ä"])
 def test_the_code_names_any_folder(folder):
-    text = create_card(model_card.RUN, export=folder).text()
+    text = create_card(model_card.RunCard, export=folder).text()
     (code,) = re.findall("```python\n(.*?)\n```", text, re.DOTALL)
     strings = [
         node.value

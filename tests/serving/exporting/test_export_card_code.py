@@ -186,7 +186,7 @@ def scored_card(tmp_path):
     networks = {**card.networks, "onnx": "onnx/model.onnx"}
     scores = {"litert": {"eval_accuracy": 0.5}}
     return dataclasses.replace(
-        card, networks=networks, export_scores=scores, is_best_step=True
+        card, networks=networks, scores_of_format=scores, is_best_step=True
     ).text()
 
 

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 import modeling
 from serving.exporting.folder_writer import write_export
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.signature import ExportSignatures
 from tests.support.serving.exports import LENGTH, create_model, create_options
 
 DESCRIPTIONS = {"bert_config.json", "model.json", "vocab.txt"}

@@ -12,7 +12,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 import modeling
 from serving.export_options import ExportOptions
 from serving.exporting.folder_writer import write_export
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.signature import ExportSignatures
 from tests.support import model_cases
 from tests.support.paths import ROOT
 

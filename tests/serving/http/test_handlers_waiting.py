@@ -1,7 +1,7 @@
 """How long a client of serve.py waits, and what it is told then.
 
 The order of the calls that wait is tested in
-tests/serving/http/test_served_model_queue.py.
+tests/serving/http/test_call_queue.py.
 """
 
 import asyncio

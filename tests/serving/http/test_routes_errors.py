@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from serving.http.errors import HttpError
 from serving.http.routes import ErrorHandlers
+from serving.text_tasks.request_fields import RequestError
 from tests.support.serving import asgi
 
 
@@ -40,6 +41,15 @@ def test_a_failed_request_gets_the_error_of_its_handler(error_handlers):
     assert response.status_code == 503
     assert response.headers["Retry-After"] == "1"
     assert error_of(response) == "loading"
+
+
+def test_a_wrong_request_gets_status_400(error_handlers):
+    error = RequestError("the body must be an object")
+    response = asyncio.run(
+        error_handlers.reply_to_failed_request(create_request(), error)
+    )
+    assert response.status_code == 400
+    assert error_of(response) == "the body must be an object"
 
 
 def test_the_error_about_an_unknown_path_lists_all_paths(error_handlers):

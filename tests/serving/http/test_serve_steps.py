@@ -69,22 +69,6 @@ def test_all_pages_are_allowed_only_without_a_token():
         serve_steps.check_allowed_origins(["*"], token="a-long-token")
 
 
-def test_access_is_the_token_of_the_file_and_the_origins(tmp_path):
-    path = tmp_path / "token"
-    path.write_text("a-long-token")
-    config = ServeConfig(
-        engine_options=EngineOptions(),
-        limits=LimitOptions(),
-        model=["a"],
-        token_file=str(path),
-        allow_origin=["https://a.com"],
-    )
-    assert serve_steps.read_access(config) == (
-        "a-long-token",
-        ["https://a.com"],
-    )
-
-
 @pytest.fixture
 def serve_with(monkeypatch):
     """error -> serves nothing, after an import of the server raised it."""
@@ -101,7 +85,7 @@ def serve_with(monkeypatch):
         config = ServeConfig(
             engine_options=EngineOptions(), limits=LimitOptions(), model=["a"]
         )
-        serve_steps.serve_models(config, {}, serve_steps.Access("", ()))
+        serve_steps.serve_models(config, {}, token="")
 
     return serve_with
 

@@ -1,7 +1,7 @@
 """How a model of serve.py is described, and how it computes calls.
 
 Which calls are computed together is tested in
-tests/serving/http/test_served_model_queue.py.
+tests/serving/http/test_call_queue.py.
 """
 
 import asyncio
@@ -13,6 +13,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from data.text.tokenization import FullTokenizer
+from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError
 from tests.support.serving.echo_models import (
     TASK,
@@ -139,3 +141,37 @@ def test_calls_after_an_unexpected_error_are_answered(text, num_texts):
     status, (reply,) = asyncio.run(main())
     assert status == 500
     assert json.loads(reply) == {"text": "next"}
+
+
+@pytest.fixture
+def letters(tmp_path):
+    """A tokenizer whose WordPieces are the letters "a"."""
+    vocabulary = tmp_path / "vocab.txt"
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a"]
+    vocabulary.write_text("\n".join(tokens))
+    return FullTokenizer(vocabulary)
+
+
+def compute_replies(text, tokenizer, max_tokens):
+    """Returns the replies to a call of a text."""
+
+    async def compute():
+        served_model = load_echo(EchoEngine())
+        served_model.text_model.text_engine.tokenizer = tokenizer
+        call = QueuedCall.create(TASK, [{"text": text}])
+        return await served_model.compute_replies(call, max_tokens)
+
+    return asyncio.run(compute())
+
+
+def test_as_many_wordpieces_as_the_limit_are_computed(letters):
+    replies = compute_replies("aaa aaa", letters, max_tokens=6)
+    assert replies == [b'{"text": "aaa aaa"}']
+
+
+def test_more_wordpieces_than_the_limit_are_refused(letters):
+    with pytest.raises(
+        HttpError, match="6 WordPieces are more than 5"
+    ) as caught:
+        compute_replies("aaa aaa", letters, max_tokens=5)
+    assert caught.value.status == 413

@@ -1,7 +1,7 @@
 """serve.py as a process, asked by many clients, good and hostile ones.
 
 serving/http/handlers.py reads what clients send,
-serving/http/request_limits.py refuses what is too large, and
+serving/http/request_bodies.py refuses what is too large, and
 serving/http/uvicorn_server.py holds the connections.
 """
 

@@ -52,7 +52,7 @@ def test_a_model_path_without_its_flag_names_the_flag(tmp_path):
     assert "--model=x" in refusal_of(tmp_path, "x")
 
 
-def press_ctrl_c(config):
+def press_ctrl_c(path):
     """Interrupts this process, which ends with status 7 if it survives."""
     os.kill(os.getpid(), signal.SIGINT)
     sys.exit(7)
@@ -61,7 +61,7 @@ def press_ctrl_c(config):
 def interrupt_before_loading(folder):
     """Runs serve.py in the background of a shell, which ignores Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    serve.read_access = press_ctrl_c
+    serve.read_token = press_ctrl_c
     config = ServeConfig.from_values(model=[f"m={folder}"])
     serve.main(ParsedCommand(config))
 

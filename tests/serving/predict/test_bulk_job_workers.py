@@ -22,7 +22,7 @@ from tests.support.serving.exports import relabel
 
 def setup_for(path):
     """Returns how a job asks a classifier, as predict.py sets it."""
-    model = model_cache.load_cached(TextModel, path, 1, None)
+    model = model_cache.MODEL_CACHE.load(TextModel, path, 1, None)
     return bulk_setup.BulkSetup(
         model=model.path,
         checksum=model.checksum,
@@ -33,6 +33,7 @@ def setup_for(path):
         layout_options=LayoutOptions(),
         input_format=None,
         text_columns=(None, None),
+        has_several_files=True,
         batch_size=8,
         output_format="jsonl",
         output_fields=(),

@@ -24,6 +24,7 @@ def create_options(**changes):
         "layout_options": LayoutOptions(),
         "input_format": None,
         "text_columns": ("text", None),
+        "has_several_files": False,
         "batch_size": 8,
         "output_format": "jsonl",
         "output_fields": ("label",),
@@ -87,5 +88,6 @@ def test_the_requests_of_a_range_are_read_in_the_folder_of_the_job(
     rows = [*setup.read_input_rows(ranges)]
     assert [row.request["text_a"] for row in rows] == ["a boat", "the sea"]
     assert [row.file for row in rows] == ["", ""]
-    (row, _) = setup.read_input_rows(ranges, has_several_files=True)
+    setup = dataclasses.replace(setup, has_several_files=True)
+    (row, _) = setup.read_input_rows(ranges)
     assert row.file == "a.csv"

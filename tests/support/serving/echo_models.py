@@ -20,7 +20,7 @@ from serving.engines import (
     NetworkInput,
     OutputArrays,
 )
-from serving.http.queued_calls import QueuedCall
+from serving.http.call_queue import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
 from serving.text_model import TextModel

@@ -11,7 +11,7 @@ import modeling
 from serving.exporting.heads.classify_exporter import (
     create_classify_signatures,
 )
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.signature import ExportSignatures
 from tests.support.serving.exports import (
     LABELS,
     TOKENIZER,

@@ -1,11 +1,14 @@
-"""The calls to a model of serve.py, and how they are computed together."""
+"""How the calls of a batch are computed together, in turns.
+
+Which calls form a batch is tested in tests/serving/http/test_call_queue.py.
+"""
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from serving.http.call_queue import CallBatch
 from serving.http.errors import HttpError
-from serving.http.queued_calls import CallBatch
 from tests.support.serving.echo_models import (
     EchoEngine,
     EchoModel,

@@ -1,28 +1,33 @@
-"""The calls to a model of the server, which run together, in turns.
+"""The calls that wait for a model of the server, and whose turn it is.
 
-A call is the requests of one body. A call that needs more time than a batch of
-short calls is computed in several turns, so that the other calls need not wait
-until it ends. served_model.py queues the calls and chooses whose turn it is.
+A call is the requests of one body. Short calls of one text task run together.
+A call that needs more time than a batch of short calls is computed in several
+turns, so that the other calls need not wait until it ends.
 """
 
 import asyncio
+import collections
 import dataclasses
 import functools
 import json
 import time
 from collections.abc import Iterator, Sequence
 
-from serving.http.errors import http_errors_of_requests, to_http_error
+from serving.http.errors import to_http_error
 from serving.text_tasks.asking import Failure, ModelAsker, StepReplies
-from serving.text_tasks.request_fields import CheckedRequest, describe_place
+from serving.text_tasks.request_fields import (
+    CheckedRequest,
+    RequestError,
+    describe_place,
+)
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
 # A batch contains the requests that wait, up to these numbers of texts and of
 # bytes, of which the network computes about a thousand WordPieces at a time.
 # A request beyond them is a batch by itself.
-MAX_BATCH_SIZE = 32
-MAX_BATCH_BYTES = 1 << 12
+_MAX_BATCH_SIZE = 32
+_MAX_BATCH_BYTES = 1 << 12
 # Options of the replies, for all clients.
 _REPLY_OPTIONS = ReplyOptions(top_k=8, n_best=8)
 
@@ -59,9 +64,11 @@ class QueuedCall:
         is_list = len(requests) > 1
         checked: list[CheckedRequest] = []
         for request_number, request in enumerate(requests, 1):
-            place = describe_place(request_number, is_list)
-            with http_errors_of_requests(place):
+            try:
                 checked.append(text_task.parse_request(request))
+            except RequestError as error:
+                place = describe_place(request_number, is_list)
+                raise to_http_error(error, place) from None
         return cls(
             text_task=text_task,
             requests=checked,
@@ -86,7 +93,29 @@ class QueuedCall:
     def is_long(self) -> bool:
         """Whether the call runs alone, in several turns."""
         num_requests = len(self.requests)
-        return num_requests > MAX_BATCH_SIZE or self.num_bytes > MAX_BATCH_BYTES
+        return (
+            num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BATCH_BYTES
+        )
+
+    def count_tokens(self, text_engine: TextEngine) -> int:
+        """Returns the number of WordPieces that the model reads.
+
+        `text_engine` is the model that computes the call.
+        """
+        tokenizer = text_engine.tokenizer
+        max_seq_length = text_engine.max_seq_length
+        # Every word of a list is read, also if the tokenizer drops all of it.
+        if self.text_task.reads_all:
+            return sum(
+                max(len(tokenizer.tokenize(text)), 1) for text in self.texts
+            )
+        return sum(
+            min(
+                len(tokenizer.tokenize_beginning(text, max_seq_length)),
+                max_seq_length,
+            )
+            for text in self.texts
+        )
 
     def finish(self, replies: Sequence[bytes | Failure]) -> None:
         """Ends `future` with the replies, or the error of the first failure."""
@@ -171,6 +200,74 @@ class CallBatch:
         """Ends each call that has no replies yet with an error."""
         for call in self.calls:
             call.fail(error)
+
+
+class CallQueue:
+    """The calls that wait for a model, and whose turn it is.
+
+    Short calls form batches. A batch and the long calls take turns.
+    """
+
+    def __init__(self) -> None:
+        self._short: list[QueuedCall] = []
+        # Each contains one call.
+        self._long: collections.deque[CallBatch] = collections.deque()
+        # A batch of short calls that needs another turn.
+        self._batch: CallBatch | None = None
+        self._is_turn_of_long = True
+
+    def add(self, call: QueuedCall) -> None:
+        """Queues a call."""
+        if call.is_long:
+            self._long.append(CallBatch([call]))
+        else:
+            self._short.append(call)
+
+    def put_back(self, batch: CallBatch) -> None:
+        """Queues a batch that needs another turn."""
+        if batch.is_long:
+            self._long.append(batch)
+        else:
+            self._batch = batch
+
+    def take_next(self) -> CallBatch | None:
+        """Takes the batch whose turn it is, or None if no call is left."""
+        self._drop_unawaited_calls()
+        has_short = bool(self._batch or self._short)
+        if self._long and (self._is_turn_of_long or not has_short):
+            self._is_turn_of_long = False
+            return self._long.popleft()
+        self._is_turn_of_long = True
+        batch, self._batch = self._batch, None
+        return batch or (self._create_batch() if self._short else None)
+
+    def _drop_unawaited_calls(self) -> None:
+        """Drops the calls whose clients do not wait anymore."""
+        self._short = [call for call in self._short if not call.future.done()]
+        awaited = (batch for batch in self._long if batch.is_awaited)
+        self._long = collections.deque(awaited)
+        if self._batch and not self._batch.is_awaited:
+            self._batch = None
+
+    def _create_batch(self) -> CallBatch:
+        """Takes calls of one text task that fit into a batch, in order."""
+        chosen: list[QueuedCall] = []
+        waiting: list[QueuedCall] = []
+        num_requests = 0
+        num_bytes = 0
+        for call in self._short:
+            fits = (
+                num_requests + len(call.requests) <= _MAX_BATCH_SIZE
+                and num_bytes + call.num_bytes <= _MAX_BATCH_BYTES
+            )
+            if not chosen or (call.text_task is chosen[0].text_task and fits):
+                chosen.append(call)
+                num_requests += len(call.requests)
+                num_bytes += call.num_bytes
+            else:
+                waiting.append(call)
+        self._short = waiting
+        return CallBatch(chosen)
 
 
 def _encode_reply(reply: Reply) -> bytes:

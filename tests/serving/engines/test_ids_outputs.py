@@ -7,7 +7,7 @@ import tensorflow as tf
 from data.probabilities import to_probabilities
 from model_folders import kinds, output_modes
 from model_folders.formats.huggingface.config import PROBLEM_TYPE_OF_MODE
-from serving.engines import exported_outputs
+from serving.engines import ids_outputs
 from serving.exporting.signatures.ids_graph import compute_outputs
 
 LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
@@ -18,12 +18,10 @@ LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 def test_a_classifier_scores_as_before_its_export(mode, stride):
     logits = LOGITS[:, :1] if mode == "regression" else LOGITS
     settings = {"output_mode": mode, "doc_stride": stride}
-    exported_output = exported_outputs.exported_output_of(
-        kinds.CLASSIFIER, settings
-    )
+    exported_output = ids_outputs.exported_output_of(kinds.CLASSIFIER, settings)
     computed = compute_outputs(tf.constant(logits), exported_output)
     outputs = {name: value.numpy() for name, value in computed.items()}
-    result = exported_outputs.to_logits(kinds.CLASSIFIER, settings, outputs)
+    result = ids_outputs.to_logits(kinds.CLASSIFIER, settings, outputs)
     assert np.isfinite(result).all()
     np.testing.assert_allclose(
         to_probabilities(result, mode),
@@ -37,7 +35,7 @@ def test_a_label_of_probability_one_half_is_not_predicted():
     # As in LabelCodec: only above 0.5.
     half = np.float32(0.5)
     values = np.array([half, np.nextafter(half, 1), np.nextafter(half, 0)])
-    result = exported_outputs.to_logits(
+    result = ids_outputs.to_logits(
         kinds.CLASSIFIER,
         {"output_mode": "multilabel"},
         {"probabilities": values.astype(np.float32)[None]},
@@ -48,16 +46,14 @@ def test_a_label_of_probability_one_half_is_not_predicted():
 
 def test_a_span_labeler_exports_its_logits():
     outputs = {"start_logits": LOGITS, "end_logits": -LOGITS}
-    assert (
-        exported_outputs.to_logits(kinds.SPAN_LABELER, {}, outputs) is outputs
-    )
+    assert ids_outputs.to_logits(kinds.SPAN_LABELER, {}, outputs) is outputs
 
 
 def test_a_kind_that_exports_its_logits_gets_them_back(monkeypatch):
     kind = kinds.ModelKind(exports_logits=True)
     monkeypatch.setitem(kinds.KIND_OF_CLASS, "ModelOfAUser", kind)
-    assert exported_outputs.exported_output_of("ModelOfAUser", {}) == "logits"
-    result = exported_outputs.to_logits("ModelOfAUser", {}, {"logits": LOGITS})
+    assert ids_outputs.exported_output_of("ModelOfAUser", {}) == "logits"
+    result = ids_outputs.to_logits("ModelOfAUser", {}, {"logits": LOGITS})
     assert result is LOGITS
 
 
@@ -66,20 +62,19 @@ def test_a_kind_that_exports_its_logits_gets_them_back(monkeypatch):
 )
 def test_tags_and_choices_keep_their_order(kind):
     assert (
-        exported_outputs.exported_output_of(kind, {})
-        == output_modes.CLASSIFICATION
+        ids_outputs.exported_output_of(kind, {}) == output_modes.CLASSIFICATION
     )
     probabilities = tf.nn.softmax(LOGITS[None]).numpy()
     outputs = {"probabilities": probabilities}
-    result = exported_outputs.to_logits(kind, {}, outputs)
+    result = ids_outputs.to_logits(kind, {}, outputs)
     np.testing.assert_array_equal(result.argmax(-1), LOGITS[None].argmax(-1))
 
 
 @pytest.mark.parametrize("settings", [{}, {"output_mode": None}])
 def test_a_classifier_has_one_label_by_default(settings):
-    assert exported_outputs.output_mode_of(settings) == "classification"
+    assert ids_outputs.output_mode_of(settings) == "classification"
 
 
 def test_a_classifier_has_the_output_mode_of_its_settings():
     settings = {"output_mode": "regression"}
-    assert exported_outputs.output_mode_of(settings) == "regression"
+    assert ids_outputs.output_mode_of(settings) == "regression"

@@ -4,11 +4,11 @@ import pytest
 import tensorflow as tf
 
 from modeling import ops
-from serving.exporting.signatures import export_signatures
+from serving.exporting.signatures import signature
 
 
 def test_the_input_of_a_text_is_a_list_of_strings():
-    (spec,) = export_signatures.text_inputs("text")
+    (spec,) = signature.text_inputs("text")
     assert (spec.name, spec.dtype, spec.shape.as_list()) == (
         "text",
         tf.string,
@@ -25,7 +25,7 @@ def counted():
         calls.append(values)
         return 2 * values
 
-    return export_signatures.share_graph(double), calls
+    return signature.share_graph(double), calls
 
 
 def test_a_graph_is_traced_once_for_inputs_of_any_size(counted):

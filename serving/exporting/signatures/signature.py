@@ -13,7 +13,7 @@ import tensorflow as tf
 from model_folders import output_modes
 from model_folders.model_json_types import HeadSettings
 from modeling import dispatch
-from serving.engines import exported_outputs
+from serving.engines import ids_outputs
 from serving.exporting.signatures.batching_graph import Tensors
 
 OutputsT = TypeVar("OutputsT")
@@ -51,7 +51,7 @@ class ExportSignatures:
         head_settings: settings of the head, to record in the export's
             model.json.
         exported_output: what `ids` computes from the logits (see
-            exported_outputs.py).
+            ids_outputs.py).
     """
 
     predict: PredictFeatures
@@ -59,9 +59,7 @@ class ExportSignatures:
     head_settings: HeadSettings = dataclasses.field(
         default_factory=HeadSettings
     )
-    exported_output: exported_outputs.ExportedOutput = (
-        output_modes.CLASSIFICATION
-    )
+    exported_output: ids_outputs.ExportedOutput = output_modes.CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:

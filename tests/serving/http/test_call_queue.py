@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.http.served_model import CallQueue
+from serving.http.call_queue import CallQueue
 from tests.support.serving.echo_models import OTHER_TASK, create_call
 
 
