@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from serving.http.errors import http_errors_of_requests, to_http_error
 from serving.text_tasks.asking import Failure, ModelAsker, StepReplies
 from serving.text_tasks.request_fields import CheckedRequest, describe_place
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -130,7 +130,7 @@ class CallBatch:
         self._steps: Iterator[StepReplies] | None = None
         self.is_computed = False
 
-    def run(self, text_engine: TextEngine, seconds: float) -> None:
+    def run(self, text_engine: AnyTextEngine, seconds: float) -> None:
         """Computes until the first step that ends after `seconds`."""
         end = time.monotonic() + seconds
         if self._steps is None:

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from serving.http.errors import HttpError
 from serving.http.queued_calls import QueuedCall
 from serving.http.serve_config import LimitOptions
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import AnyTextTask
 
 
@@ -81,7 +81,7 @@ class RequestLimits:
             )
 
     async def check_num_tokens(
-        self, text_engine: TextEngine, call: QueuedCall
+        self, text_engine: AnyTextEngine, call: QueuedCall
     ) -> None:
         """Checks the number of WordPieces, if it may be too large.
 
@@ -125,7 +125,7 @@ def _count_texts(text_task: AnyTextTask, requests: Sequence[object]) -> int:
     return max(len(requests), sum(counts))
 
 
-def _count_tokens(text_engine: TextEngine, call: QueuedCall) -> int:
+def _count_tokens(text_engine: AnyTextEngine, call: QueuedCall) -> int:
     """Returns the number of WordPieces of a call that the model reads."""
     tokenizer = text_engine.tokenizer
     max_seq_length = text_engine.max_seq_length

@@ -10,7 +10,7 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
     text_task_registry.py: lists the text tasks, and says which of them a model
         supports
     text_engine.py: `TextEngine`, an engine with its tokenizer, lengths and
-        labels
+        head
     export_reading.py: reads the `TextEngine` and the settings of an export
     asking.py: `ModelAsker`, which gets the replies of a model, in steps
     request_fields.py: the fields of requests, and the texts in them

@@ -34,6 +34,8 @@ MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
+# What encoding and decoding read of the head of the model (text_engine.py).
+HeadT_contra = TypeVar("HeadT_contra", contravariant=True)
 # The decoding context of a request: what decoding must know of it, such as the
 # words of a text to tag. A record has one too, see training/task.py.
 ContextT = TypeVar("ContextT")
@@ -89,11 +91,14 @@ class EncodedRequest(NamedTuple, Generic[ContextT]):
     decoding_context: ContextT
 
 
-class EncodeRequest(Protocol[RequestT_contra, ContextT]):
+class EncodeRequest(Protocol[HeadT_contra, RequestT_contra, ContextT]):
     """Encodes a request."""
 
     def __call__(
-        self, text_engine: TextEngine, request: RequestT_contra, /
+        self,
+        text_engine: TextEngine[HeadT_contra],
+        request: RequestT_contra,
+        /,
     ) -> EncodedRequest[ContextT]:
         """Returns a request as the network reads it.
 
@@ -106,12 +111,12 @@ class EncodeRequest(Protocol[RequestT_contra, ContextT]):
         """
 
 
-class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
+class DecodeReply(Protocol[HeadT_contra, ContextT_contra, ReplyT_co]):
     """Decodes the outputs of the network for a request."""
 
     def __call__(
         self,
-        text_engine: TextEngine,
+        text_engine: TextEngine[HeadT_contra],
         decoding_context: ContextT_contra,
         outputs: list[OutputArrays],
         reply_options: ReplyOptions,
@@ -140,7 +145,7 @@ class CheckFields(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class TextTask(Generic[RequestT, ContextT, ReplyT_co]):
+class TextTask(Generic[HeadT_contra, RequestT, ContextT, ReplyT_co]):
     """What an export does with texts, such as "classify".
 
     `ModelAsker.ask` in asking.py gets requests, which may be unchecked JSON.
@@ -164,8 +169,8 @@ class TextTask(Generic[RequestT, ContextT, ReplyT_co]):
     """
 
     name: str
-    encode: EncodeRequest[RequestT, ContextT]
-    decode: DecodeReply[ContextT, ReplyT_co]
+    encode: EncodeRequest[HeadT_contra, RequestT, ContextT]
+    decode: DecodeReply[HeadT_contra, ContextT, ReplyT_co]
     fields: Sequence[RequestField]
     predicts_words: bool = False
     reads_all: bool = False
@@ -250,6 +255,6 @@ class TextTask(Generic[RequestT, ContextT, ReplyT_co]):
         return any(text.strip() for text in self.texts_of(request))
 
 
-# A text task of any request, context and reply. Any, because only the functions
-# of the text task know its requests and its decoding context.
-AnyTextTask: TypeAlias = TextTask[Any, Any, Mapping[str, object]]
+# A text task of any head, request, context and reply. Any, because only the
+# functions of the text task know them.
+AnyTextTask: TypeAlias = TextTask[Any, Any, Any, Mapping[str, object]]

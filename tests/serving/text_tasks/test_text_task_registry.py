@@ -6,15 +6,13 @@ from pathlib import Path
 import pytest
 
 from model_folders.kinds import KIND_OF_CLASS
-from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task_registry import (
+    PARSE_HEAD_OF_CLASS,
     TEXT_TASKS_OF_CLASS,
     check_head_settings,
     create_text_tasks,
     list_text_tasks,
 )
-from tests.support.serving.exports import TOKENIZER
-from tests.support.serving.stub_engines import NumpyEngine
 
 PAIRS = {"num_texts": 2, "labels": ["a", "b"]}
 # {class of a model: its text tasks besides `tokenize`, the main one first}.
@@ -31,13 +29,7 @@ NAMES_OF_CLASS = {
 
 def create_classifier_tasks(**settings):
     """Returns the text tasks of a classifier, by default of pairs."""
-    text_engine = TextEngine(
-        engine=NumpyEngine(),
-        tokenizer=TOKENIZER,
-        max_seq_length=8,
-        **(PAIRS | settings),
-    )
-    return create_text_tasks("BertClassifier", text_engine)
+    return create_text_tasks("BertClassifier", PAIRS | settings)
 
 
 def test_every_class_has_its_text_tasks_or_none():
@@ -49,6 +41,10 @@ def test_every_class_has_its_text_tasks_or_none():
         for model_class in KIND_OF_CLASS
     }
     assert actual == NAMES_OF_CLASS
+
+
+def test_the_head_of_every_class_with_text_tasks_can_be_parsed():
+    assert PARSE_HEAD_OF_CLASS.keys() == TEXT_TASKS_OF_CLASS.keys()
 
 
 def test_each_task_is_listed_once_though_several_models_support_it():
