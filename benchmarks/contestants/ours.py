@@ -20,7 +20,7 @@ from benchmarks import tickets, timing
 from command_line import flag_definition, flag_parsing
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
-from model_folders.model_json_types import ClassifierSettings, SpanSettings
+from model_folders.model_json_types import HeadSettings
 from modeling import losses
 from modeling.accelerated.inference import GraphPredictor
 from modeling.base_loss import AnyLoss
@@ -302,7 +302,7 @@ def export_model(
         model.build()
         return model
 
-    settings: ClassifierSettings | SpanSettings = {}
+    settings: HeadSettings = {}
     if kind == "encoder":
         model = create(modeling.BertModel)
     elif kind == "classifier":

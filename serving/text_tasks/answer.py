@@ -11,7 +11,7 @@ from data.squad.squad_options import (
     WindowOptions,
     parse_options,
 )
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import SpanLabelerSettings
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
@@ -35,7 +35,9 @@ class SpanLabelerHead:
     decoding: DecodingOptions
 
 
-def parse_span_labeler_head(head_settings: HeadSettings) -> SpanLabelerHead:
+def parse_span_labeler_head(
+    head_settings: SpanLabelerSettings,
+) -> SpanLabelerHead:
     """Returns the head of a span labeler, by its settings.
 
     Raises:

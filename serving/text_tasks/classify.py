@@ -11,7 +11,7 @@ from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
 from model_folders import output_modes
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
 from serving.engines import OutputArrays, exported_outputs
 from serving.text_tasks.pairs import (
@@ -48,7 +48,7 @@ class ClassifierHead:
     doc_stride: int = 0
 
 
-def parse_classifier_head(head_settings: HeadSettings) -> ClassifierHead:
+def parse_classifier_head(head_settings: ClassifierSettings) -> ClassifierHead:
     """Returns the head of a classifier, by its settings."""
     return ClassifierHead(
         labels=[*(head_settings.get("labels") or ())],

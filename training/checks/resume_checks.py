@@ -11,7 +11,11 @@ from typing import Any, Literal, cast
 
 from files import json_files
 from model_folders.model_json import MODEL_JSON_FILE
-from model_folders.model_json_types import Fingerprint, TrainingSettings
+from model_folders.model_json_types import (
+    Fingerprint,
+    TrainingInputs,
+    TrainingSettings,
+)
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
 from options.declared_options import options_of
@@ -209,7 +213,7 @@ def _count_file_rows(
 def check_resumed_records(
     config: TrainingConfig,
     preset: Preset | None,
-    collected_settings: TrainingSettings,
+    collected_settings: TrainingInputs,
 ) -> None:
     """Checks that a pretraining is resumed on the records that it began with.
 
