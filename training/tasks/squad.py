@@ -28,6 +28,7 @@ from data.squad.squad_options import to_settings
 from data.squad.squad_sets import SquadSets
 from data.text import token_windows
 from files.json_files import write_json
+from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
 from training import task
@@ -74,9 +75,14 @@ class SquadTask(
         # `compute_scores` takes the answers from this file.
         if sets.predict_file:
             self.eval_files = [os.fspath(sets.predict_file)]
-        self.export_settings = to_settings(
-            self.config.windows, self.config.decoding
-        )
+
+    @property
+    def head_settings(self) -> HeadSettings:
+        """Settings of the model's head: its windows, and how it answers."""
+        return {
+            **super().head_settings,
+            **to_settings(self.config.windows, self.config.decoding),
+        }
 
     @functools.cached_property
     def gold_answers(self) -> answer_scoring.GoldAnswers:
