@@ -38,7 +38,8 @@ def exported_output_of(
 
     Args:
         model_class: class of the model.
-        head_settings: settings of the head, which model.json records.
+        head_settings: settings of the head, which model.json records. Those of
+            other heads than a classifier are not read.
 
     Returns:
         LOGITS: the logits themselves. CLASSIFICATION: their softmax.
@@ -81,7 +82,8 @@ def to_logits(
     Args:
         model_class: class of the model. Not an encoder or a pretrainer, whose
             outputs are not logits of labels.
-        head_settings: settings of the head, which model.json records.
+        head_settings: settings of the head, which model.json records. Those of
+            other heads than a classifier are not read.
         outputs: {name: array} for a batch of B inputs of T WordPieces.
 
     Returns:
