@@ -26,12 +26,11 @@ from serving.text_task_methods import Replies, TextTaskMethods
 from serving.text_tasks.asking import Failure, ModelAsker
 from serving.text_tasks.export_reading import read_export
 from serving.text_tasks.request_fields import Request, Texts, describe_place
-from serving.text_tasks.text_engine import AnyTextEngine
+from serving.text_tasks.text_engine import AnyTextEngine, HeadT
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
     ContextT,
-    HeadT_contra,
     ReplyOptions,
     ReplyT,
     RequestT,
@@ -194,7 +193,7 @@ class TextModel(TextTaskMethods):
 
     def _ask(
         self,
-        text_task: TextTask[HeadT_contra, RequestT, ContextT, ReplyT],
+        text_task: TextTask[HeadT, RequestT, ContextT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

@@ -19,10 +19,10 @@ from serving.text_tasks.pretrained import (
 )
 from serving.text_tasks.request_fields import TextList, Texts
 from serving.text_tasks.tag import TAG, TagReply
+from serving.text_tasks.text_engine import HeadT
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     ContextT,
-    HeadT_contra,
     ReplyOptions,
     ReplyT,
     RequestT,
@@ -44,7 +44,7 @@ class TextTaskMethods(abc.ABC):
     @abc.abstractmethod
     def _ask(
         self,
-        text_task: TextTask[HeadT_contra, RequestT, ContextT, ReplyT],
+        text_task: TextTask[HeadT, RequestT, ContextT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

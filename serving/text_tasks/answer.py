@@ -181,6 +181,7 @@ ANSWER = TextTask(
     decode=_decode_answer,
     fields=[RequestField("question"), RequestField("context")],
     reads_all=True,
+    parse_head=parse_span_labeler_head,
     required_settings=[
         field.name
         for options_class in (

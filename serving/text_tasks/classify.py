@@ -170,6 +170,7 @@ CLASSIFY = TextTask(
         RequestField("text_b", is_required=False),
     ],
     check_fields=check_pair,
+    parse_head=parse_classifier_head,
     required_settings=("output_mode", "labels"),
 )
 

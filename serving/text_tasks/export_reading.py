@@ -4,6 +4,7 @@
 serving/engines/.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -22,10 +23,10 @@ from serving.text_tasks.text_engine import (
 )
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.text_task_registry import (
-    PARSE_HEAD_OF_CLASS,
     TEXT_TASKS_OF_CLASS,
     check_head_settings,
     create_text_tasks,
+    parse_head,
 )
 
 
@@ -120,7 +121,10 @@ def _read_text_engine(
         model_class, head_settings, folder / model_json.MODEL_JSON_FILE
     )
     return create_text_engine(
-        engine, tokenizer, head_settings, PARSE_HEAD_OF_CLASS[model_class]
+        engine,
+        tokenizer,
+        head_settings,
+        functools.partial(parse_head, model_class),
     )
 
 

@@ -205,5 +205,6 @@ TAG = TextTask(
     decode=_decode_tags,
     fields=[RequestField("text", list_alias="words")],
     reads_all=True,
+    parse_head=parse_token_classifier_head,
     required_settings=("labels",),
 )

@@ -6,7 +6,7 @@ windows and decoders as the training scripts.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import (
     Any,
     Generic,
@@ -17,6 +17,7 @@ from typing import (
     cast,
 )
 
+from model_folders.model_json_types import HeadSettings
 from options.fields import option
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import (
@@ -27,14 +28,14 @@ from serving.text_tasks.request_fields import (
     RequestList,
     texts_in_field,
 )
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import HeadT, TextEngine
 
 # The token that marks a gap in a text for the text task fill-mask.
 MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
-# What encoding and decoding read of the head of the model (text_engine.py).
+# What encoding and decoding read of the head of the model, see text_engine.py.
 HeadT_contra = TypeVar("HeadT_contra", contravariant=True)
 # The decoding context of a request: what decoding must know of it, such as the
 # words of a text to tag. A record has one too, see training/task.py.
@@ -145,7 +146,7 @@ class CheckFields(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class TextTask(Generic[HeadT_contra, RequestT, ContextT, ReplyT_co]):
+class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
     """What an export does with texts, such as "classify".
 
     `ModelAsker.ask` in asking.py gets requests, which may be unchecked JSON.
@@ -162,6 +163,8 @@ class TextTask(Generic[HeadT_contra, RequestT, ContextT, ReplyT_co]):
             the vocabulary at each position.
         reads_all: whether all of a long text is read, and not only as much as
             fits the model's maximum length.
+        parse_head: function that parses the settings of the head to what
+            `encode` and `decode` read of it, None if they read nothing.
         required_settings: names of the settings of the head without which the
             text task cannot reply.
         check_fields: function that checks whether the fields of a request go
@@ -169,11 +172,12 @@ class TextTask(Generic[HeadT_contra, RequestT, ContextT, ReplyT_co]):
     """
 
     name: str
-    encode: EncodeRequest[HeadT_contra, RequestT, ContextT]
-    decode: DecodeReply[HeadT_contra, ContextT, ReplyT_co]
+    encode: EncodeRequest[HeadT, RequestT, ContextT]
+    decode: DecodeReply[HeadT, ContextT, ReplyT_co]
     fields: Sequence[RequestField]
     predicts_words: bool = False
     reads_all: bool = False
+    parse_head: Callable[[HeadSettings], HeadT] | None = None
     required_settings: Sequence[str] = ()
     check_fields: CheckFields | None = None
 

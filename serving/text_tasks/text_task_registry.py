@@ -2,23 +2,19 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from model_folders import kinds, output_modes
+from model_folders import output_modes
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
 from serving.engines import exported_outputs
-from serving.text_tasks.answer import ANSWER, parse_span_labeler_head
-from serving.text_tasks.classify import (
-    CLASSIFY,
-    RERANK,
-    parse_classifier_head,
-)
+from serving.text_tasks.answer import ANSWER
+from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
 from serving.text_tasks.pairs import without_pairs
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.text_tasks.tag import TAG, parse_token_classifier_head
+from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.tokenize import TOKENIZE
 
@@ -42,20 +38,6 @@ TEXT_TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
     )
     for name, kind in KIND_OF_CLASS.items()
     if kind.text_task_names
-}
-
-
-def _parse_no_head(head_settings: HeadSettings) -> None:
-    """Returns None, for a class whose text tasks read nothing of its head."""
-
-
-# {class of the model: function that parses the settings of its head}.
-PARSE_HEAD_OF_CLASS: dict[ModelClass, Callable[[HeadSettings], object]] = {
-    kinds.PRETRAINER: _parse_no_head,
-    kinds.CLASSIFIER: parse_classifier_head,
-    kinds.SPAN_LABELER: parse_span_labeler_head,
-    kinds.TOKEN_CLASSIFIER: parse_token_classifier_head,
-    kinds.ENCODER: _parse_no_head,
 }
 
 
@@ -124,6 +106,20 @@ def _adapt_text_task(
         # The windows contain all of a text.
         adapted = dataclasses.replace(adapted, reads_all=True)
     return adapted
+
+
+def parse_head(model_class: ModelClass, head_settings: HeadSettings) -> object:
+    """Returns what the text tasks of a model read of its head.
+
+    The main text task says what this is, such as a `ClassifierHead`. The other
+    text tasks of the model read the same, or nothing.
+
+    Args:
+        model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
+        head_settings: settings of the head, with its labels.
+    """
+    main, *_ = TEXT_TASKS_OF_CLASS[model_class]
+    return main.parse_head(head_settings) if main.parse_head else None
 
 
 def check_head_settings(

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from model_folders.kinds import KIND_OF_CLASS
+from serving.text_tasks.tag import TokenClassifierHead
 from serving.text_tasks.text_task_registry import (
-    PARSE_HEAD_OF_CLASS,
     TEXT_TASKS_OF_CLASS,
     check_head_settings,
     create_text_tasks,
     list_text_tasks,
+    parse_head,
 )
 
 PAIRS = {"num_texts": 2, "labels": ["a", "b"]}
@@ -43,8 +44,23 @@ def test_every_class_has_its_text_tasks_or_none():
     assert actual == NAMES_OF_CLASS
 
 
-def test_the_head_of_every_class_with_text_tasks_can_be_parsed():
-    assert PARSE_HEAD_OF_CLASS.keys() == TEXT_TASKS_OF_CLASS.keys()
+def test_the_main_task_of_a_model_parses_its_head():
+    settings = {"max_seq_length": 8, "labels": ["O"], "legal_tags": True}
+    head = parse_head("BertTokenClassifier", settings)
+    assert head == TokenClassifierHead(labels=["O"], chooses_legal_tags=True)
+
+
+def test_the_text_tasks_of_an_encoder_need_no_head():
+    assert parse_head("BertModel", {"max_seq_length": 8}) is None
+
+
+@pytest.mark.parametrize("model_class", TEXT_TASKS_OF_CLASS)
+def test_all_tasks_of_a_model_read_one_head(model_class):
+    main, *others = TEXT_TASKS_OF_CLASS[model_class]
+    assert {text_task.parse_head for text_task in others} <= {
+        None,
+        main.parse_head,
+    }
 
 
 def test_each_task_is_listed_once_though_several_models_support_it():
