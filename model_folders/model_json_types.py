@@ -4,9 +4,10 @@ model_json.py checks the file by these types. The entries are plain dicts, so
 that they can be written as JSON again. Each entry may be missing. A key of the
 file is not always the name by which the code calls its value:
 
-    AnyHeadSettings: head settings, under the key `task`
+    HeadSettings: head settings, under the key `task`
     Provenance: provenance, under the key `origin`
-    TrainingSettings: training settings, under `settings` in the provenance
+    TrainingSettings: training settings, under `settings` in the provenance.
+        These are head settings and TrainingInputs
     RunFlagsEntry: flags, under `flags` in the training settings
     SetFingerprint: fingerprint of a set, in the list `data` in them
     DevSetRuleEntry: rule of the dev set, under `split` in them
@@ -45,19 +46,12 @@ class TokenizerIdentity(TypedDict, total=False):
     vocab: str
 
 
-class HeadSettings(TypedDict, total=False):
+class SharedHeadSettings(TypedDict, total=False):
     """Settings that decide how the outputs of any head are read.
-
-    A task, an export and `serving.load` pass these settings on from the
-    training to the answers. A subclass adds the settings of one head, or of a
-    task of your own.
 
     Attributes:
         name: name of the class of the model, such as "BertClassifier".
         task_name: value of --task_name, such as "cola".
-        output_mode: what a classifier's labels are.
-        problem_type: the name of `output_mode` in transformers, a value of
-            `PROBLEM_TYPE_OF_MODE` in formats/huggingface/config.py.
         labels: names of the outputs, in order. None if the outputs have no
             names.
         num_texts: 1 for single texts, 2 for pairs, None if the model accepts
@@ -65,39 +59,50 @@ class HeadSettings(TypedDict, total=False):
         max_seq_length: length of an input, in WordPieces.
         doc_stride: WordPieces between the starts of the windows of a text, 0 =
             no windows.
-        legal_tags: whether the best legal sequence of tags is chosen, or each
-            tag alone.
         trim_padding: whether the padding of inputs is trimmed.
         load_best: whether a run reports its best step, or its last.
     """
 
     name: str | None
     task_name: str | None
-    output_mode: OutputMode | None
-    problem_type: str | None
     labels: Sequence[str] | None
     num_texts: Annotated[int, range(1, 3)] | None
     max_seq_length: InputLength
     # Serving would loop for ever with a negative stride.
     doc_stride: Annotated[int, range(2**31)]
-    legal_tags: bool
     trim_padding: bool
     load_best: bool
 
 
-class ClassifierSettings(HeadSettings, total=False):
+class ClassifierSettings(SharedHeadSettings, total=False):
     """Settings of a classifier of texts.
 
     Attributes:
+        output_mode: what the labels are.
+        problem_type: the name of `output_mode` in transformers, a value of
+            `PROBLEM_TYPE_OF_MODE` in formats/huggingface/config.py.
         class_weights: {label: its weight in the training loss}.
         processor: name of the user's class that read the examples.
     """
 
+    output_mode: OutputMode | None
+    problem_type: str | None
     class_weights: Mapping[str, float]
     processor: str
 
 
-class SpanSettings(HeadSettings, total=False):
+class TokenClassifierSettings(SharedHeadSettings, total=False):
+    """Settings of a token classifier.
+
+    Attributes:
+        legal_tags: whether the best legal sequence of tags is chosen, or each
+            tag alone.
+    """
+
+    legal_tags: bool
+
+
+class SpanLabelerSettings(SharedHeadSettings, total=False):
     """Settings of a span labeler: fields of the options in data/squad.
 
     Attributes:
@@ -122,8 +127,18 @@ class SpanSettings(HeadSettings, total=False):
     verbose_logging: bool
 
 
-class AnyHeadSettings(ClassifierSettings, SpanSettings, total=False):
-    """Settings of any head, as model.json contains them."""
+class HeadSettings(
+    ClassifierSettings,
+    TokenClassifierSettings,
+    SpanLabelerSettings,
+    total=False,
+):
+    """Settings of a head of any kind, as model.json contains them.
+
+    A task, an export and `serving.load` pass these settings on from the
+    training to the answers. Code that knows the kind of the head takes one of
+    the types above. A subclass may add the settings of a task of your own.
+    """
 
 
 class DevSetRuleEntry(TypedDict, total=False):
@@ -161,8 +176,8 @@ class RunFlagsEntry(TypedDict, total=False):
     trim_padding: bool | None
 
 
-class TrainingSettings(AnyHeadSettings, total=False):
-    """Settings that a resume of the run must not change.
+class TrainingInputs(TypedDict, total=False):
+    """What a training reads: its flags, data, tokenizer, network and weights.
 
     Attributes:
         flags: the flags that a run compares when it is resumed.
@@ -201,6 +216,14 @@ class TrainingSettings(AnyHeadSettings, total=False):
     teacher_network: Mapping[str, object]
 
 
+class TrainingSettings(HeadSettings, TrainingInputs, total=False):
+    """All that a resume of the run must not change, in one dict.
+
+    These are the head settings that the task of the run has chosen, such as the
+    labels, and the inputs of the training.
+    """
+
+
 class Provenance(TypedDict, total=False):
     """Where weights are from: the run that trained them.
 
@@ -236,7 +259,7 @@ class ModelJson(TypedDict, total=False):
     """
 
     version: int
-    task: AnyHeadSettings
+    task: HeadSettings
     origin: Provenance
     files: list[str]
     checksums: Mapping[str, str]

@@ -31,7 +31,7 @@ Each of these objects contains the next, and has one job of its own:
 
     ServedModel  queues the calls of clients, and computes them in a thread
     TextModel    loads an export, and has a method for each text task
-    TextEngine   holds the tokenizer, the lengths and the labels
+    TextEngine   holds the tokenizer, the lengths and the head
     Engine       runs the network, arrays in and arrays out
 """
 

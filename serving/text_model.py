@@ -26,7 +26,7 @@ from serving.text_task_methods import Replies, TextTaskMethods
 from serving.text_tasks.asking import Failure, ModelAsker
 from serving.text_tasks.export_reading import read_export
 from serving.text_tasks.request_fields import Request, Texts, describe_place
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine, HeadT
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
@@ -118,7 +118,7 @@ class TextModel(TextTaskMethods):
         return unpickle_model, arguments
 
     @property
-    def text_engine(self) -> TextEngine:
+    def text_engine(self) -> AnyTextEngine:
         """The engine with its tokenizer, as text tasks read it.
 
         Raises:
@@ -193,7 +193,7 @@ class TextModel(TextTaskMethods):
 
     def _ask(
         self,
-        text_task: TextTask[RequestT, ContextT, ReplyT],
+        text_task: TextTask[HeadT, RequestT, ContextT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

@@ -19,6 +19,7 @@ from serving.text_tasks.pretrained import (
 )
 from serving.text_tasks.request_fields import TextList, Texts
 from serving.text_tasks.tag import TAG, TagReply
+from serving.text_tasks.text_engine import HeadT
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     ContextT,
@@ -43,7 +44,7 @@ class TextTaskMethods(abc.ABC):
     @abc.abstractmethod
     def _ask(
         self,
-        text_task: TextTask[RequestT, ContextT, ReplyT],
+        text_task: TextTask[HeadT, RequestT, ContextT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

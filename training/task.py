@@ -133,15 +133,11 @@ class FineTuningTask(
             "dev_SUFFIX", and the names of its scores end in "_SUFFIX".
         test_sets: names of the sets to predict.
         settings: {name: value} of the task's settings that must not change when
-            a run is resumed. An export records them too, and the `labels`.
+            a run is resumed. They are head settings too.
         eval_files: files from which `compute_scores` reads the right answers,
             if the records do not contain them.
         eval_loss: loss to report in evaluations. None if the records of "dev"
             lack the features that a loss reads.
-        export_settings: {name: value} of settings of the head that only an
-            export records, or records with another value than `settings`. The
-            names are those of `serving.export`. `trim_padding` = False pads all
-            inputs of the export.
         can_score_export: whether `compute_scores` accepts the outputs of an
             export. False if the export computes other outputs than the model.
     """
@@ -154,7 +150,6 @@ class FineTuningTask(
     settings: HeadSettings = HeadSettings()
     eval_files: Sequence[str] = ()
     eval_loss: "Loss[OutputsT] | None" = None
-    export_settings: HeadSettings = HeadSettings()
     can_score_export: bool = True
 
     def __init__(
@@ -171,9 +166,8 @@ class FineTuningTask(
         self.loss = loss
         self.metrics = metrics
         self.percentage_point = percentage_point
-        # Copy the dicts of the class, because all its tasks share them.
+        # Copy the dict of the class, because all its tasks share it.
         self.settings = {**self.settings}
-        self.export_settings = {**self.export_settings}
 
     @property
     def label_alternatives(self) -> list[Sequence[str]]:
@@ -190,8 +184,14 @@ class FineTuningTask(
 
     @property
     def head_settings(self) -> HeadSettings:
-        """Settings of the model's head, for `serving.export`."""
-        return {**self.settings, "labels": self.labels, **self.export_settings}
+        """Settings of the model's head, which an export records.
+
+        By default these are the `settings` and the `labels`. A subclass may add
+        settings that a resumed run may change, or that have another value in an
+        export. The names are those of `serving.export`. `trim_padding` = False
+        pads all inputs of the export.
+        """
+        return {**self.settings, "labels": self.labels}
 
     def check_preset(self, preset: Preset) -> None:
         """Checks what the files beside the initial weights state.

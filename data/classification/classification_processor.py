@@ -11,7 +11,7 @@ from data.classification.scoring import ScoreFunction
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import output_modes
-from model_folders.model_json_types import ClassifierSettings
+from model_folders.model_json_types import HeadSettings
 from model_folders.output_modes import OutputMode
 
 # What a model learns of texts: their labels, the relevances of passages to a
@@ -85,7 +85,7 @@ class ClassificationProcessor:
         *,
         output_mode: OutputMode = output_modes.CLASSIFICATION,
         text_columns: Sequence[str | int] = (),
-        settings: ClassifierSettings | None = None,
+        settings: HeadSettings | None = None,
     ) -> None:
         self.sets = sets
         self.definition = definition
@@ -94,7 +94,7 @@ class ClassificationProcessor:
         self.metrics = (
             definition.metrics or metrics.METRICS_OF_MODE[output_mode]
         )
-        self.settings: ClassifierSettings = settings or {}
+        self.settings: HeadSettings = settings or {}
 
     @property
     def num_texts(self) -> int | None:

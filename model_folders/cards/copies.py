@@ -12,7 +12,6 @@ from typing import cast
 from model_folders import model_json
 from model_folders.cards import model_card
 from model_folders.model_json_types import (
-    AnyHeadSettings,
     HeadSettings,
     ModelJson,
     Provenance,
@@ -62,7 +61,7 @@ def create_model_json_of_copy(
         "name": model_class,
         **(head_settings or {}),
     }
-    contents["task"] = cast("AnyHeadSettings", task_entry)
+    contents["task"] = cast("HeadSettings", task_entry)
     provenance = contents.setdefault(model_json.PROVENANCE, Provenance())
     kept = {
         name: value

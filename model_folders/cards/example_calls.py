@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 from model_folders import kinds
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import SharedHeadSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,7 @@ _RANKING_EXAMPLE = ExampleCall(
 )
 
 
-def choose_example(head_settings: HeadSettings) -> ExampleCall | None:
+def choose_example(head_settings: SharedHeadSettings) -> ExampleCall | None:
     """Returns a call of a model, None if the model reads no texts.
 
     Args:
@@ -72,7 +72,9 @@ def choose_example(head_settings: HeadSettings) -> ExampleCall | None:
 
 
 def list_example_commands(
-    head_settings: HeadSettings, export: str | None, table: str | None = None
+    head_settings: SharedHeadSettings,
+    export: str | None,
+    table: str | None = None,
 ) -> Sequence[str]:
     """Returns commands that ask an exported model, [] if there is none.
 

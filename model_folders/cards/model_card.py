@@ -23,7 +23,7 @@ from model_folders.cards.example_calls import (
 from model_folders.cards.file_table import list_file_rows
 from model_folders.model_json import provenance_of, training_settings_of
 from model_folders.model_json_types import (
-    AnyHeadSettings,
+    HeadSettings,
     ModelJson,
     Provenance,
     TrainingSettings,
@@ -62,9 +62,9 @@ class Card(abc.ABC):
     do_lower_case: bool | None = None
 
     @property
-    def head_settings(self) -> AnyHeadSettings:
+    def head_settings(self) -> HeadSettings:
         """Settings of the head, and `name`, the class of the model."""
-        return self.model_json.get("task", AnyHeadSettings())
+        return self.model_json.get("task", HeadSettings())
 
     @property
     def model_class(self) -> str | None:

@@ -6,7 +6,7 @@ This module imports neither Keras nor TensorFlow.
 import dataclasses
 import os
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from absl import logging
 
@@ -67,14 +67,13 @@ def check_trained_settings(
         )
 
 
-def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
+def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, object]:
     """Returns {setting: value} that the folder states about its model.
 
     Raises:
         ValueError: the `bert_config` in model.json is not valid.
     """
-    # Any, because the settings have different types.
-    saved: dict[str, Any] = {
+    saved: dict[str, object] = {
         **preset.training_settings,
         **preset.network_arguments,
     }
@@ -89,15 +88,14 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     if preset.do_lower_case is not None:
         saved["tokenizer"] = {
             "do_lower_case": preset.do_lower_case,
-            **saved.get("tokenizer", {}),
+            **preset.training_settings.get("tokenizer", {}),
         }
-    if "bert_config" not in saved and (config := preset.load_config()):
-        saved["bert_config"] = config.to_dict()
-    if "bert_config" in saved:
+    bert_config = preset.training_settings.get("bert_config")
+    if bert_config is None and (config := preset.load_config()):
+        bert_config = config.to_dict()
+    if bert_config is not None:
         try:
-            saved["bert_config"] = _select_compared_entries(
-                saved["bert_config"], trains
-            )
+            saved["bert_config"] = _select_compared_entries(bert_config, trains)
         except ValueError as error:
             file = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
             raise ValueError(f"{file}: `bert_config`: {error}") from error

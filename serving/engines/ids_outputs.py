@@ -21,7 +21,7 @@ from data.arrays import FloatArray
 from data.probabilities import to_log_probabilities
 from model_folders import kinds, output_modes
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
 from serving.engines import OutputArrays
 
@@ -32,13 +32,14 @@ LOGITS: Final = "logits"
 
 
 def exported_output_of(
-    model_class: ModelClass, head_settings: HeadSettings
+    model_class: ModelClass, head_settings: ClassifierSettings
 ) -> ExportedOutput:
     """Returns what the export of a model computes from the logits.
 
     Args:
         model_class: class of the model.
-        head_settings: settings of the head, which model.json records.
+        head_settings: settings of the head, which model.json records. Those of
+            other heads than a classifier are not read.
 
     Returns:
         LOGITS: the logits themselves. CLASSIFICATION: their softmax.
@@ -58,7 +59,7 @@ def exported_output_of(
     return output_mode
 
 
-def output_mode_of(head_settings: HeadSettings) -> OutputMode:
+def output_mode_of(head_settings: ClassifierSettings) -> OutputMode:
     """Returns the `output_mode` of a classifier, CLASSIFICATION by default."""
     return head_settings.get("output_mode") or output_modes.CLASSIFICATION
 
@@ -70,7 +71,9 @@ def output_name_of(exported_output: ExportedOutput) -> str:
 
 
 def to_logits(
-    model_class: ModelClass, head_settings: HeadSettings, outputs: OutputArrays
+    model_class: ModelClass,
+    head_settings: ClassifierSettings,
+    outputs: OutputArrays,
 ) -> FloatArray | OutputArrays:
     """Converts outputs of the signature `ids` to the logits of the model.
 
@@ -79,7 +82,8 @@ def to_logits(
     Args:
         model_class: class of the model. Not an encoder or a pretrainer, whose
             outputs are not logits of labels.
-        head_settings: settings of the head, which model.json records.
+        head_settings: settings of the head, which model.json records. Those of
+            other heads than a classifier are not read.
         outputs: {name: array} for a batch of B inputs of T WordPieces.
 
     Returns:

@@ -20,7 +20,7 @@ from serving.text_tasks.request_fields import (
     RequestError,
     describe_place,
 )
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -97,7 +97,7 @@ class QueuedCall:
             num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BATCH_BYTES
         )
 
-    def count_tokens(self, text_engine: TextEngine) -> int:
+    def count_tokens(self, text_engine: AnyTextEngine) -> int:
         """Returns the number of WordPieces that the model reads.
 
         `text_engine` is the model that computes the call.
@@ -159,7 +159,7 @@ class CallBatch:
         self._steps: Iterator[StepReplies] | None = None
         self.is_computed = False
 
-    def run(self, text_engine: TextEngine, seconds: float) -> None:
+    def run(self, text_engine: AnyTextEngine, seconds: float) -> None:
         """Computes until the first step that ends after `seconds`."""
         end = time.monotonic() + seconds
         if self._steps is None:

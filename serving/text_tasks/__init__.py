@@ -9,8 +9,8 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
     text_task.py: `TextTask`, and the options that change replies
     text_task_registry.py: lists the text tasks, and says which of them a model
         supports
-    text_engine.py: `TextEngine`, an engine with its tokenizer, lengths and
-        labels
+    text_engine.py: `TextEngine`, an engine with its tokenizer, its lengths and
+        the head of the model, such as the `ClassifierHead` of classify.py
     export_reading.py: reads the `TextEngine` and the settings of an export
     asking.py: `ModelAsker`, which gets the replies of a model, in steps
     request_fields.py: the fields of requests, and the texts in them

@@ -6,7 +6,12 @@ from typing import NamedTuple, NotRequired, TypedDict
 from data.squad import answer_decoding, token_spans
 from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
-from data.squad.squad_options import DecodingOptions, WindowOptions
+from data.squad.squad_options import (
+    DecodingOptions,
+    WindowOptions,
+    parse_options,
+)
+from model_folders.model_json_types import SpanLabelerSettings
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
@@ -15,6 +20,33 @@ from serving.text_tasks.text_task import (
     ReplyOptions,
     TextTask,
 )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SpanLabelerHead:
+    """How the text task `answer` reads the head of a span labeler.
+
+    Attributes:
+        windows: how a question and its passage are cut into windows.
+        decoding: how answers are chosen.
+    """
+
+    windows: WindowOptions
+    decoding: DecodingOptions
+
+
+def parse_span_labeler_head(
+    head_settings: SpanLabelerSettings,
+) -> SpanLabelerHead:
+    """Returns the head of a span labeler, by its settings.
+
+    Raises:
+        ValueError: the windows are too short for a question.
+    """
+    return SpanLabelerHead(
+        windows=parse_options(WindowOptions, head_settings),
+        decoding=parse_options(DecodingOptions, head_settings),
+    )
 
 
 class AnswerRequest(TypedDict):
@@ -62,7 +94,7 @@ class _Question(NamedTuple):
 
 
 def _encode_question(
-    text_engine: TextEngine, request: AnswerRequest
+    text_engine: TextEngine[SpanLabelerHead], request: AnswerRequest
 ) -> EncodedRequest[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
@@ -75,7 +107,7 @@ def _encode_question(
         *create_squad_features(
             [example],
             text_engine.tokenizer,
-            text_engine.required_answer_setup.windows,
+            text_engine.head.windows,
             is_training=False,
         )
     ]
@@ -90,7 +122,7 @@ def _encode_question(
 
 
 def _decode_answer(
-    text_engine: TextEngine,
+    text_engine: TextEngine[SpanLabelerHead],
     question: _Question,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -107,7 +139,7 @@ def _decode_answer(
         example,
         windows,
         results,
-        text_engine.required_answer_setup.decoding,
+        text_engine.head.decoding,
         text_engine.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
@@ -149,6 +181,7 @@ ANSWER = TextTask(
     decode=_decode_answer,
     fields=[RequestField("question"), RequestField("context")],
     reads_all=True,
+    parse_head=parse_span_labeler_head,
     required_settings=[
         field.name
         for options_class in (

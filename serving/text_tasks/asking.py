@@ -17,7 +17,7 @@ from absl import logging
 
 from serving.engines import EngineError, OutputArrays
 from serving.text_tasks.request_fields import CheckedRequest, RequestError
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
@@ -54,7 +54,7 @@ class ModelAsker:
         reply_options: options that change all replies.
     """
 
-    text_engine: TextEngine
+    text_engine: AnyTextEngine
     text_task: AnyTextTask
     reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS
 

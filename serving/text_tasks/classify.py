@@ -1,5 +1,6 @@
 """The text tasks of a classifier: labels of texts, ranks of passages."""
 
+import dataclasses
 import itertools
 from typing import NotRequired, TypedDict
 
@@ -10,8 +11,9 @@ from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
 from model_folders import output_modes
+from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
-from serving.engines import OutputArrays
+from serving.engines import OutputArrays, ids_outputs
 from serving.text_tasks.pairs import (
     CutReply,
     PairRequest,
@@ -21,12 +23,38 @@ from serving.text_tasks.pairs import (
     pair_of,
 )
 from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine, TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
     TextTask,
 )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClassifierHead:
+    """How the text task `classify` reads the head of a classifier.
+
+    Attributes:
+        labels: names of the network's outputs, [] if they have no names, as in
+            regression.
+        output_mode: what the labels are.
+        doc_stride: WordPieces between the starts of the windows of a text, 0 if
+            the model reads a text in one input.
+    """
+
+    labels: list[str]
+    output_mode: OutputMode = output_modes.CLASSIFICATION
+    doc_stride: int = 0
+
+
+def parse_classifier_head(head_settings: ClassifierSettings) -> ClassifierHead:
+    """Returns the head of a classifier, by its settings."""
+    return ClassifierHead(
+        labels=[*(head_settings.get("labels") or ())],
+        output_mode=ids_outputs.output_mode_of(head_settings),
+        doc_stride=head_settings.get("doc_stride", 0),
+    )
 
 
 class ClassifyReply(CutReply):
@@ -74,14 +102,14 @@ class RerankReply(CutReply):
 
 
 def _encode_texts(
-    text_engine: TextEngine, request: PairRequest
+    text_engine: TextEngine[ClassifierHead], request: PairRequest
 ) -> EncodedRequest[None]:
     """Turns a text or a pair into one input, or a text into its windows.
 
     A model reads windows if it has a `doc_stride`: the WordPieces between the
     starts of two windows. The first window begins at the beginning of the text.
     """
-    stride = text_engine.doc_stride
+    stride = text_engine.head.doc_stride
     if not stride:
         return EncodedRequest(encode_pair(text_engine, request).inputs, None)
     tokens = text_engine.tokenizer.tokenize(pair_of(request)[0])
@@ -91,7 +119,7 @@ def _encode_texts(
 
 
 def _decode_labels(
-    text_engine: TextEngine,
+    text_engine: TextEngine[ClassifierHead],
     decoding_context: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -102,8 +130,8 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    output_mode = text_engine.output_mode
-    labels = text_engine.labels
+    output_mode = text_engine.head.output_mode
+    labels = text_engine.head.labels
     predictions = _compute_predictions(outputs, output_mode)
     if output_mode == output_modes.REGRESSION:
         return {"value": float(predictions[0])}
@@ -142,12 +170,13 @@ CLASSIFY = TextTask(
         RequestField("text_b", is_required=False),
     ],
     check_fields=check_pair,
+    parse_head=parse_classifier_head,
     required_settings=("output_mode", "labels"),
 )
 
 
 def _encode_passages(
-    text_engine: TextEngine, request: RerankRequest
+    text_engine: AnyTextEngine, request: RerankRequest
 ) -> EncodedRequest[None]:
     max_seq_length = text_engine.max_seq_length
     tokenize = text_engine.tokenizer.tokenize_beginning
@@ -160,7 +189,7 @@ def _encode_passages(
 
 
 def _decode_ranking(
-    text_engine: TextEngine,
+    text_engine: AnyTextEngine,
     decoding_context: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

@@ -7,7 +7,7 @@ import numpy as np
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.pairs import CutReply, encode_pair
 from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import ReplyOptions, TextTask
 
 
@@ -30,7 +30,7 @@ class EmbedReply(CutReply):
 
 
 def _decode_vectors(
-    text_engine: TextEngine,
+    text_engine: AnyTextEngine,
     network_input: NetworkInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

@@ -4,6 +4,7 @@
 serving/engines/.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from serving.engines import Engine, checksums
 from serving.text_tasks.text_engine import (
-    TextEngine,
+    AnyTextEngine,
     create_text_engine,
 )
 from serving.text_tasks.text_task import AnyTextTask
@@ -25,6 +26,7 @@ from serving.text_tasks.text_task_registry import (
     TEXT_TASKS_OF_CLASS,
     check_head_settings,
     create_text_tasks,
+    parse_head,
 )
 
 
@@ -42,7 +44,7 @@ class ExportContents(NamedTuple):
 
     head_settings: HeadSettings
     columns: Sequence[str | None] = ()
-    text_engine: TextEngine | None = None
+    text_engine: AnyTextEngine | None = None
     text_task_of_name: Mapping[str, AnyTextTask] = MappingProxyType({})
 
 
@@ -80,7 +82,7 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
         head_settings=head_settings,
         columns=_read_text_columns(preset),
         text_engine=text_engine,
-        text_task_of_name=create_text_tasks(model_class, text_engine),
+        text_task_of_name=create_text_tasks(model_class, head_settings),
     )
 
 
@@ -108,8 +110,8 @@ def _read_text_engine(
     preset: Preset,
     model_class: ModelClass,
     head_settings: HeadSettings,
-) -> TextEngine:
-    """Returns the engine with the tokenizer and settings of its export.
+) -> AnyTextEngine:
+    """Returns the engine with the tokenizer and the head of its export.
 
     `model_class` is a key of TEXT_TASKS_OF_CLASS.
     """
@@ -118,7 +120,12 @@ def _read_text_engine(
     check_head_settings(
         model_class, head_settings, folder / model_json.MODEL_JSON_FILE
     )
-    return create_text_engine(engine, tokenizer, model_class, head_settings)
+    return create_text_engine(
+        engine,
+        tokenizer,
+        head_settings,
+        functools.partial(parse_head, model_class),
+    )
 
 
 def read_tokenizer(folder: Path, preset: Preset) -> FullTokenizer:

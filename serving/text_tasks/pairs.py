@@ -14,7 +14,7 @@ from serving.text_tasks.request_fields import (
     RequestError,
     RequestField,
 )
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import AnyTextTask, EncodedRequest
 
 
@@ -44,7 +44,7 @@ class CutReply(TypedDict):
 
 
 def encode_pair(
-    text_engine: TextEngine, request: PairRequest
+    text_engine: AnyTextEngine, request: PairRequest
 ) -> EncodedRequest[NetworkInput]:
     """Turns one or two texts into one input, which decoding reads too."""
     max_seq_length = text_engine.max_seq_length
@@ -58,7 +58,7 @@ def encode_pair(
 
 
 def create_input(
-    text_engine: TextEngine,
+    text_engine: AnyTextEngine,
     tokens_a: list[str],
     tokens_b: Sequence[str] = (),
 ) -> NetworkInput:

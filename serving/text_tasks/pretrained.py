@@ -14,7 +14,7 @@ from serving.text_tasks.pairs import (
     encode_pair,
 )
 from serving.text_tasks.request_fields import RequestError, RequestField
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     MASK,
     EncodedRequest,
@@ -76,7 +76,7 @@ class _MaskedText(NamedTuple):
 
 
 def _encode_masks(
-    text_engine: TextEngine, request: FillMaskRequest
+    text_engine: AnyTextEngine, request: FillMaskRequest
 ) -> EncodedRequest[_MaskedText]:
     if MASK not in request["text"]:
         raise RequestError(
@@ -94,7 +94,7 @@ def _encode_masks(
 
 
 def _decode_masks(
-    text_engine: TextEngine,
+    text_engine: AnyTextEngine,
     masked: _MaskedText,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -148,7 +148,7 @@ FILL_MASK = TextTask(
 
 
 def _decode_next_sentence(
-    text_engine: TextEngine,
+    text_engine: AnyTextEngine,
     decoding_context: NetworkInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

@@ -1,10 +1,12 @@
 """Tags the words of texts of any length, for example with named entities."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple, NotRequired, TypedDict
 
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
+from model_folders.model_json_types import TokenClassifierSettings
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine
@@ -13,6 +15,31 @@ from serving.text_tasks.text_task import (
     ReplyOptions,
     TextTask,
 )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TokenClassifierHead:
+    """How the text task `tag` reads the head of a token classifier.
+
+    Attributes:
+        labels: the tags, in the order of the network's outputs.
+        chooses_legal_tags: whether the best legal sequence of tags is chosen,
+            or each tag independently.
+    """
+
+    labels: list[str]
+    chooses_legal_tags: bool = False
+
+
+def parse_token_classifier_head(
+    head_settings: TokenClassifierSettings,
+) -> TokenClassifierHead:
+    """Returns the head of a token classifier, by its settings."""
+    return TokenClassifierHead(
+        labels=[*(head_settings.get("labels") or ())],
+        # An export without this setting chooses each tag independently.
+        chooses_legal_tags=bool(head_settings.get("legal_tags")),
+    )
 
 
 class EntityReply(TypedDict):
@@ -78,13 +105,13 @@ class _Sentence(NamedTuple):
 
 
 def _encode_words(
-    text_engine: TextEngine, request: TagRequest
+    text_engine: TextEngine[TokenClassifierHead], request: TagRequest
 ) -> EncodedRequest[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = text_engine.labels
+    labels = text_engine.head.labels
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
         *sentence_windows.create_ner_features(
@@ -105,20 +132,20 @@ def _encode_words(
 
 
 def _decode_tags(
-    text_engine: TextEngine,
+    text_engine: TextEngine[TokenClassifierHead],
     sentence: _Sentence,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> TagReply:
     """Returns the tags of the words, and the entities in the text."""
     text, example, windows = sentence
-    labels = text_engine.labels
+    labels = text_engine.head.labels
     (tags,), (probabilities,) = sentence_windows.choose_tags(
         [example],
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        legal_tags=text_engine.chooses_legal_tags,
+        legal_tags=text_engine.head.chooses_legal_tags,
     )
     reply: TagReply = {
         "words": example.words,
@@ -178,5 +205,6 @@ TAG = TextTask(
     decode=_decode_tags,
     fields=[RequestField("text", list_alias="words")],
     reads_all=True,
+    parse_head=parse_token_classifier_head,
     required_settings=("labels",),
 )

@@ -6,7 +6,7 @@ same tokenizer, windows and decoders as the training scripts.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import (
     Any,
     Generic,
@@ -17,6 +17,7 @@ from typing import (
     cast,
 )
 
+from model_folders.model_json_types import HeadSettings
 from options.fields import option
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import (
@@ -27,13 +28,15 @@ from serving.text_tasks.request_fields import (
     RequestList,
     texts_in_field,
 )
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import HeadT, TextEngine
 
 # The token that marks a gap in a text for the text task fill-mask.
 MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
+# What encoding and decoding read of the head of the model, see text_engine.py.
+HeadT_contra = TypeVar("HeadT_contra", contravariant=True)
 # The decoding context of a request: what decoding must know of it, such as the
 # words of a text to tag. A record has one too, see training/task.py.
 ContextT = TypeVar("ContextT")
@@ -89,11 +92,14 @@ class EncodedRequest(NamedTuple, Generic[ContextT]):
     decoding_context: ContextT
 
 
-class EncodeRequest(Protocol[RequestT_contra, ContextT]):
+class EncodeRequest(Protocol[HeadT_contra, RequestT_contra, ContextT]):
     """Encodes a request."""
 
     def __call__(
-        self, text_engine: TextEngine, request: RequestT_contra, /
+        self,
+        text_engine: TextEngine[HeadT_contra],
+        request: RequestT_contra,
+        /,
     ) -> EncodedRequest[ContextT]:
         """Returns a request as the network reads it.
 
@@ -106,12 +112,12 @@ class EncodeRequest(Protocol[RequestT_contra, ContextT]):
         """
 
 
-class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
+class DecodeReply(Protocol[HeadT_contra, ContextT_contra, ReplyT_co]):
     """Decodes the outputs of the network for a request."""
 
     def __call__(
         self,
-        text_engine: TextEngine,
+        text_engine: TextEngine[HeadT_contra],
         decoding_context: ContextT_contra,
         outputs: list[OutputArrays],
         reply_options: ReplyOptions,
@@ -140,7 +146,7 @@ class CheckFields(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class TextTask(Generic[RequestT, ContextT, ReplyT_co]):
+class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
     """What an export does with texts, such as "classify".
 
     `ModelAsker.ask` in asking.py gets requests, which may be unchecked JSON.
@@ -157,6 +163,8 @@ class TextTask(Generic[RequestT, ContextT, ReplyT_co]):
             the vocabulary at each position.
         reads_all: whether all of a long text is read, and not only as much as
             fits the model's maximum length.
+        parse_head: function that parses the settings of the head to what
+            `encode` and `decode` read of it, None if they read nothing.
         required_settings: names of the settings of the head without which the
             text task cannot reply.
         check_fields: function that checks whether the fields of a request go
@@ -164,11 +172,12 @@ class TextTask(Generic[RequestT, ContextT, ReplyT_co]):
     """
 
     name: str
-    encode: EncodeRequest[RequestT, ContextT]
-    decode: DecodeReply[ContextT, ReplyT_co]
+    encode: EncodeRequest[HeadT, RequestT, ContextT]
+    decode: DecodeReply[HeadT, ContextT, ReplyT_co]
     fields: Sequence[RequestField]
     predicts_words: bool = False
     reads_all: bool = False
+    parse_head: Callable[[HeadSettings], HeadT] | None = None
     required_settings: Sequence[str] = ()
     check_fields: CheckFields | None = None
 
@@ -250,6 +259,6 @@ class TextTask(Generic[RequestT, ContextT, ReplyT_co]):
         return any(text.strip() for text in self.texts_of(request))
 
 
-# A text task of any request, context and reply. Any, because only the functions
-# of the text task know its requests and its decoding context.
-AnyTextTask: TypeAlias = TextTask[Any, Any, Mapping[str, object]]
+# A text task of any head, request, context and reply. Any, because only the
+# functions of the text task know them.
+AnyTextTask: TypeAlias = TextTask[Any, Any, Any, Mapping[str, object]]

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from model_folders import output_modes
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
+from model_folders.model_json_types import HeadSettings
+from serving.engines import ids_outputs
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
 from serving.text_tasks.pairs import without_pairs
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.tag import TAG
-from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.tokenize import TOKENIZE
 
@@ -51,51 +52,74 @@ def list_text_tasks() -> list[AnyTextTask]:
 
 
 def create_text_tasks(
-    model_class: ModelClass, text_engine: TextEngine
+    model_class: ModelClass, head_settings: HeadSettings
 ) -> dict[str, AnyTextTask]:
     """Creates the text tasks of a model, {name: text task}, the main one first.
 
     Args:
         model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
-        text_engine: engine of the model.
+        head_settings: settings of the head, with its labels.
     """
     text_tasks = [*TEXT_TASKS_OF_CLASS[model_class], TOKENIZE]
-    if not _may_rank(text_engine):
+    if not _may_rank(head_settings):
         text_tasks = [
             text_task for text_task in text_tasks if text_task is not RERANK
         ]
     return {
-        text_task.name: _adapt_text_task(text_task, text_engine)
+        text_task.name: _adapt_text_task(text_task, head_settings)
         for text_task in text_tasks
     }
 
 
-def _may_rank(text_engine: TextEngine) -> bool:
+def _may_rank(head_settings: HeadSettings) -> bool:
     """Returns whether a classifier can rank passages.
 
     A classifier of pairs ranks by its only output, or by the probability of the
     second of two labels.
     """
-    if not text_engine.accepts_pairs:
+    if not _accepts_pairs(head_settings):
         return False
-    output_mode = text_engine.output_mode
+    output_mode = ids_outputs.output_mode_of(head_settings)
     if output_mode == output_modes.REGRESSION:
         return True
-    has_two_labels = len(text_engine.labels) == 2
+    has_two_labels = len(head_settings.get("labels") or ()) == 2
     return has_two_labels and output_mode != output_modes.MULTILABEL
 
 
+def _accepts_pairs(head_settings: HeadSettings) -> bool:
+    """Returns whether a model may have been trained on pairs of texts.
+
+    Models that read a text in windows read no pairs.
+    """
+    is_of_single_texts = head_settings.get("num_texts") == 1
+    return not is_of_single_texts and not head_settings.get("doc_stride")
+
+
 def _adapt_text_task(
-    text_task: AnyTextTask, text_engine: TextEngine
+    text_task: AnyTextTask, head_settings: HeadSettings
 ) -> AnyTextTask:
     """Returns a text task, or a copy of it for the texts of a model."""
     adapted = text_task
-    if not text_engine.accepts_pairs:
+    if not _accepts_pairs(head_settings):
         adapted = without_pairs(adapted)
-    if text_engine.doc_stride and text_task is CLASSIFY:
+    if head_settings.get("doc_stride") and text_task is CLASSIFY:
         # The windows contain all of a text.
         adapted = dataclasses.replace(adapted, reads_all=True)
     return adapted
+
+
+def parse_head(model_class: ModelClass, head_settings: HeadSettings) -> object:
+    """Returns what the text tasks of a model read of its head.
+
+    The main text task says what this is, such as a `ClassifierHead`. The other
+    text tasks of the model read the same, or nothing.
+
+    Args:
+        model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
+        head_settings: settings of the head, with its labels.
+    """
+    main, *_ = TEXT_TASKS_OF_CLASS[model_class]
+    return main.parse_head(head_settings) if main.parse_head else None
 
 
 def check_head_settings(

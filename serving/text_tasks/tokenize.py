@@ -10,7 +10,7 @@ from serving.text_tasks.pairs import (
     pair_of,
 )
 from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
@@ -32,7 +32,7 @@ class TokenizeReply(TypedDict):
 
 
 def _encode_tokens(
-    text_engine: TextEngine, request: PairRequest
+    text_engine: AnyTextEngine, request: PairRequest
 ) -> EncodedRequest[TokenizeReply]:
     """Creates the reply, and no input, so that the network does not run."""
     tokenizer = text_engine.tokenizer
@@ -46,7 +46,7 @@ def _encode_tokens(
 
 
 def _decode_tokens(
-    text_engine: TextEngine,
+    text_engine: AnyTextEngine,
     decoding_context: TokenizeReply,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

@@ -12,12 +12,11 @@ BATCHES = [({}, np.zeros((2, 2), "float32"))]
 
 
 class LabeledTask(ToyTask):
-    """A task with labels, of which an export records other settings."""
+    """A task with labels and settings."""
 
     labels = ("no", "yes")
     label_words = ("0", "1")
     settings = HeadSettings(max_seq_length=8, num_texts=2)
-    export_settings = HeadSettings(num_texts=None)
 
 
 @pytest.fixture
@@ -46,19 +45,18 @@ def test_outputs_may_be_named_by_labels_or_by_their_words(starting_point):
     assert names == [("no", "yes"), ("0", "1")]
 
 
-def test_an_export_records_the_settings_the_labels_and_its_own(starting_point):
+def test_an_export_records_the_settings_and_the_labels(starting_point):
     assert LabeledTask(starting_point).head_settings == {
         "max_seq_length": 8,
         "labels": ("no", "yes"),
-        "num_texts": None,
+        "num_texts": 2,
     }
 
 
-@pytest.mark.parametrize("name", ["settings", "export_settings"])
-def test_each_task_has_settings_of_its_own(starting_point, name):
-    settings = getattr(LabeledTask(starting_point), name)
+def test_each_task_has_settings_of_its_own(starting_point):
+    settings = LabeledTask(starting_point).settings
     settings["num_texts"] = 1
-    assert getattr(LabeledTask(starting_point), name) != settings
+    assert LabeledTask(starting_point).settings != settings
 
 
 def test_records_are_examples_unless_a_task_pools_them(starting_point):

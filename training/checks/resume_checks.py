@@ -7,11 +7,16 @@ TensorFlow.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from files import json_files
 from model_folders.model_json import MODEL_JSON_FILE
-from model_folders.model_json_types import Fingerprint, TrainingSettings
+from model_folders.model_json_types import (
+    Fingerprint,
+    RunFlagsEntry,
+    TrainingInputs,
+    TrainingSettings,
+)
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
 from options.fields import Role
@@ -110,23 +115,29 @@ def check_resumed_settings(
         )
 
 
-def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _select_compared_settings(settings: TrainingSettings) -> dict[str, object]:
     """Returns {setting, or flag with its dashes: value} to compare."""
-    # Any, because the settings have different types.
-    values = {
-        f"--{name}": value for name, value in settings.get("flags", {}).items()
-    }
+    flags = settings.get("flags", RunFlagsEntry())
     # The sets are recorded for the card and for later runs. The rule of the dev
     # set follows from flags, which are compared, and from the first weights.
-    names = settings.keys() - {SETS_ENTRY, "flags", DEV_SET_RULE_ENTRY}
-    return values | {name: settings[name] for name in names}
+    left_out = {SETS_ENTRY, "flags", DEV_SET_RULE_ENTRY}
+    return {
+        **{f"--{name}": value for name, value in flags.items()},
+        **{
+            name: value
+            for name, value in settings.items()
+            if name not in left_out
+        },
+    }
 
 
-def _has_grown(before: object, value: float | None) -> bool:
+def _has_grown(before: object, now: object) -> bool:
     """Returns whether a limit is larger now. None is no limit."""
-    if before is None or value is None:
+    if before is None or now is None:
         return True
-    return isinstance(before, int | float) and value > before
+    if isinstance(before, int | float) and isinstance(now, int | float):
+        return now > before
+    return False
 
 
 def check_resumed_train_set(
@@ -208,7 +219,7 @@ def _count_file_rows(
 def check_resumed_records(
     config: TrainingConfig,
     preset: Preset | None,
-    collected_settings: TrainingSettings,
+    collected_settings: TrainingInputs,
 ) -> None:
     """Checks that a pretraining is resumed on the records that it began with.
 

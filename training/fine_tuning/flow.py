@@ -13,6 +13,7 @@ from absl import logging
 from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
+from model_folders.model_json_types import HeadSettings
 from model_folders.scores import list_missed_labels
 from training.checks.start_checks import check_start
 from training.checks.task_checks import check_task
@@ -228,8 +229,7 @@ def _list_dev_score_lines(
 def _list_export_commands(task: AnyFineTuningTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
+    head_settings: HeadSettings = {**task.settings, "name": config.model_class}
     return example_calls.list_example_commands(
-        {**task.settings, "name": config.model_class},
-        config.export.export_dir,
-        config.data_file,
+        head_settings, config.export.export_dir, config.data_file
     )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import modeling
 from data.io import record_datasets
 from data.pretraining import record_inspection
-from model_folders.model_json_types import Fingerprint, TrainingSettings
+from model_folders.model_json_types import Fingerprint, TrainingInputs
 from training.checks import resume_checks
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
@@ -75,7 +75,7 @@ def collect_pretraining_settings(
     starting_point: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
     dev_set_fingerprints: list[Fingerprint],
-) -> TrainingSettings:
+) -> TrainingInputs:
     """Collects the settings of the training besides the flags, for model.json.
 
     Reads the records to train on, for their checksums.

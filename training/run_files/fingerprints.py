@@ -10,7 +10,7 @@ import modeling
 from files.json_files import read_entry, read_json
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub import weights as kerashub_weights
-from model_folders.model_json_types import Fingerprint, TrainingSettings
+from model_folders.model_json_types import Fingerprint, TrainingInputs
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.folder_reading import folder_of
 from model_folders.reading.preset import PathOrPreset, Preset
@@ -20,31 +20,31 @@ from training.starting_point import StartingPoint
 
 def fingerprint_starting_point(
     starting_point: StartingPoint[TrainingConfig],
-) -> TrainingSettings:
+) -> TrainingInputs:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
     Returns JSON-serializable {name: value}, which a resumed run must repeat.
     """
     config = starting_point.config
     teacher = config.distillation.teacher
-    training_settings: TrainingSettings = {
+    training_inputs: TrainingInputs = {
         "bert_config": starting_point.bert_config.to_dict(),
         "left_to_right": config.network_arguments["left_to_right"],
         "bilstm": config.network_arguments["bilstm"],
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        training_settings["teacher_network"] = _fingerprint_network(
+        training_inputs["teacher_network"] = _fingerprint_network(
             folder_reading.read_preset(teacher, "--teacher")
         )
     if starting_point.tokenizer:
-        training_settings["tokenizer"] = starting_point.tokenizer.identity
-    return training_settings | _fingerprint_init_checkpoint(starting_point)
+        training_inputs["tokenizer"] = starting_point.tokenizer.identity
+    return training_inputs | _fingerprint_init_checkpoint(starting_point)
 
 
 def _fingerprint_init_checkpoint(
     starting_point: StartingPoint[TrainingConfig],
-) -> TrainingSettings:
+) -> TrainingInputs:
     """Identifies the weights that --init_checkpoint names.
 
     Returns {} if the flag does not say how the run began: the flag is missing

@@ -20,7 +20,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import (
-    AnyHeadSettings,
+    HeadSettings,
     ModelJson,
     TrainingSettings,
 )
@@ -85,9 +85,9 @@ def create_model_json(
     }
     return {
         "version": model_json.VERSION,
-        # The flags of these roles are the entries of AnyHeadSettings.
+        # The flags of these roles are the entries of HeadSettings.
         "task": cast(
-            "AnyHeadSettings",
+            "HeadSettings",
             {"name": kinds.model_class_of(model), **head_settings},
         ),
         model_json.PROVENANCE: {

@@ -20,7 +20,7 @@ from data.classification.glue import glue_layouts, glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders import output_modes
-from model_folders.model_json_types import ClassifierSettings, HeadSettings
+from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from training import task
 from training.config.classifier_config import ClassifierOptions
@@ -96,9 +96,22 @@ class ClassifierTask(
             or starting_point.training_settings.get("num_texts"),
             class_weights=class_weights,
         )
-        self.export_settings = _create_export_settings(
-            processor, classifier_options.doc_stride
-        )
+
+    @property
+    def head_settings(self) -> HeadSettings:
+        """Settings of the model's head, with the stride of its windows."""
+        settings: HeadSettings = {
+            **super().head_settings,
+            "doc_stride": self.classifier_options.doc_stride,
+        }
+        processor = self.processor
+        is_regression = processor.output_mode == output_modes.REGRESSION
+        if is_regression and processor.definition.may_be_cross_encoder:
+            # The table of a command that only exports may name one column of
+            # texts. Its model may still be a cross-encoder, which reads pairs
+            # and has one output too. With 1, the export would reject them.
+            settings["num_texts"] = None
+        return settings
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's examples. Returns None if a "_mm" set is missing.
@@ -257,7 +270,7 @@ def _create_settings(
     labels: list[str] | None,
     num_texts: int | None,
     class_weights: Mapping[str, float],
-) -> ClassifierSettings:
+) -> HeadSettings:
     """Returns `FineTuningTask.settings`, which a run records.
 
     Args:
@@ -268,7 +281,7 @@ def _create_settings(
         class_weights: {label: weight in the training loss}, {} for equal
             weights.
     """
-    settings: ClassifierSettings = {
+    settings: HeadSettings = {
         "task_name": task_name,
         "output_mode": processor.output_mode,
         "labels": labels,
@@ -279,22 +292,3 @@ def _create_settings(
     if class_weights:
         settings["class_weights"] = class_weights
     return settings
-
-
-def _create_export_settings(
-    processor: ClassificationProcessor, doc_stride: int
-) -> HeadSettings:
-    """Returns `FineTuningTask.export_settings`, which an export records.
-
-    Args:
-        processor: knows the kind of labels.
-        doc_stride: WordPieces between the starts of two windows, 0 without
-            windows.
-    """
-    is_regression = processor.output_mode == output_modes.REGRESSION
-    if is_regression and processor.definition.may_be_cross_encoder:
-        # The table of a command that only exports may name one column of texts.
-        # Its model may still be a cross-encoder, which reads pairs and has one
-        # output too. With 1, the export would reject them.
-        return {"doc_stride": doc_stride, "num_texts": None}
-    return {"doc_stride": doc_stride}

@@ -22,6 +22,7 @@ from data.probabilities import to_probabilities
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import output_modes
+from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from training import task
 from training.config.ner_config import NerConfig
@@ -64,8 +65,15 @@ class NerTask(
         self.sets = sets
         self.labels = labels
         self.settings = {"labels": labels}
-        self.export_settings = {"legal_tags": self.config.legal_tags}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
+
+    @property
+    def head_settings(self) -> HeadSettings:
+        """Settings of the model's head, with --legal_tags."""
+        return {
+            **super().head_settings,
+            "legal_tags": self.config.legal_tags,
+        }
 
     def read_examples(self, set_name: SetName) -> Sequence[NerExample] | None:
         """Returns the sentences of a set."""

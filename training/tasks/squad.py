@@ -27,6 +27,7 @@ from data.squad.squad_options import to_settings
 from data.squad.squad_sets import SquadSets
 from data.text import token_windows
 from files.json_files import write_json
+from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
 from training import task
@@ -73,9 +74,14 @@ class SquadTask(
         # `compute_scores` takes the answers from this file.
         if sets.predict_file:
             self.eval_files = [os.fspath(sets.predict_file)]
-        self.export_settings = to_settings(
-            self.config.windows, self.config.decoding
-        )
+
+    @property
+    def head_settings(self) -> HeadSettings:
+        """Settings of the model's head: its windows, and how it answers."""
+        return {
+            **super().head_settings,
+            **to_settings(self.config.windows, self.config.decoding),
+        }
 
     def read_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""

@@ -172,7 +172,9 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     return model_class, entries
 
 
-def read_class_and_settings(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
+def read_class_and_settings(
+    folder: StrPath,
+) -> tuple[ModelClass, HeadSettings]:
     """Returns (class of the model, settings of its head) of a preset.
 
     Raises:

@@ -20,7 +20,7 @@ from data.squad.squad_options import (
 )
 from data.squad.token_spans_graph import BestLogits
 from data.text.token_windows_graph import Windows
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import SpanLabelerSettings
 from modeling.task_models import BertSpanLabeler
 from serving.engines import ids_outputs
 from serving.export_options import ExportOptions
@@ -60,7 +60,9 @@ _DECODED_BATCH_SIZE = 64
 
 
 def create_answer_signatures(
-    model: BertSpanLabeler, head_settings: HeadSettings, options: ExportOptions
+    model: BertSpanLabeler,
+    head_settings: SpanLabelerSettings,
+    options: ExportOptions,
 ) -> ExportSignatures:
     """Returns the signatures of a span labeler.
 

@@ -13,7 +13,7 @@ from data.padding import trim_batch
 from data.probabilities import MULTILABEL_THRESHOLD
 from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds, output_modes
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.output_modes import OutputMode
 from modeling.task_models import BertClassifier
 from serving.engines import ids_outputs
@@ -56,7 +56,9 @@ class _PredictTexts(Protocol):
 
 
 def create_classify_signatures(
-    model: BertClassifier, head_settings: HeadSettings, options: ExportOptions
+    model: BertClassifier,
+    head_settings: ClassifierSettings,
+    options: ExportOptions,
 ) -> ExportSignatures:
     """Returns the signatures of a classifier.
 

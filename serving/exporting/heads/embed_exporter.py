@@ -7,7 +7,7 @@ import functools
 
 import tensorflow as tf
 
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import SharedHeadSettings
 from modeling.bert import BertModel
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
@@ -31,7 +31,7 @@ _MAX_PADDING = 1 << 26
 
 
 def create_embed_signatures(
-    model: BertModel, head_settings: HeadSettings, options: ExportOptions
+    model: BertModel, head_settings: SharedHeadSettings, options: ExportOptions
 ) -> ExportSignatures:
     """Returns the signatures of an encoder.
 

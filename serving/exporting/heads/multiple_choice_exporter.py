@@ -1,7 +1,7 @@
 """Exports the head of a multiple-choice model: only `ids`, and ONNX."""
 
 from model_folders import output_modes
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import SharedHeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving import engines
 from serving.export_options import ExportOptions
@@ -16,7 +16,7 @@ from serving.exporting.signatures.signature import ExportSignatures
 
 def create_choice_signatures(
     model: BertMultipleChoice,
-    head_settings: HeadSettings,
+    head_settings: SharedHeadSettings,
     options: ExportOptions,
 ) -> ExportSignatures:
     """Returns only `ids`, whose `probabilities` are those of the choices.

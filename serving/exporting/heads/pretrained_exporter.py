@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from data.text.ragged import with_row_splits
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import SharedHeadSettings
 from modeling.task_models import BertPretrainer
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
@@ -34,7 +34,9 @@ _TOP_K = 10
 
 
 def create_pretrained_signatures(
-    model: BertPretrainer, head_settings: HeadSettings, options: ExportOptions
+    model: BertPretrainer,
+    head_settings: SharedHeadSettings,
+    options: ExportOptions,
 ) -> ExportSignatures:
     """Returns the signatures of a pretrainer.
 

@@ -11,7 +11,7 @@ from data.ner.tagging_graph import cut_texts, decode_legal_tags, separate_words
 from data.padding import trim_batch
 from data.text.token_windows_graph import Windows
 from model_folders import output_modes
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import HeadSettings, TokenClassifierSettings
 from modeling.task_models import BertTokenClassifier
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
@@ -35,7 +35,7 @@ from serving.exporting.signatures.signature import (
 
 def create_tag_signatures(
     model: BertTokenClassifier,
-    head_settings: HeadSettings,
+    head_settings: TokenClassifierSettings,
     options: ExportOptions,
 ) -> ExportSignatures:
     """Returns the signatures of a token classifier.

@@ -11,7 +11,7 @@ import tensorflow as tf
 from model_folders import output_modes
 from model_folders.formats.huggingface.config import default_labels
 from model_folders.labels import check_labels
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import SharedHeadSettings
 from modeling import dispatch
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
@@ -84,7 +84,7 @@ def _assert_ids_in_range(
 
 
 def choose_output_labels(
-    model: BertClassifier, head_settings: HeadSettings
+    model: BertClassifier, head_settings: SharedHeadSettings
 ) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.
 

@@ -63,6 +63,7 @@ def test_wordpieces_are_those_that_predict_shows(sample_tokenizer):
         engine=None,  # The task runs no network.
         tokenizer=sample_tokenizer,
         max_seq_length=24,
+        head=None,
     )
     texts, seconds = (random_strings(1500, seed=seed) for seed in (7, 8))
     actual = preprocessor((texts, seconds))

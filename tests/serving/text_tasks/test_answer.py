@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 
 from data.squad.squad_options import DecodingOptions, WindowOptions
-from serving.text_tasks.answer import ANSWER
-from serving.text_tasks.text_engine import AnswerSetup, TextEngine
+from serving.text_tasks.answer import (
+    ANSWER,
+    SpanLabelerHead,
+    parse_span_labeler_head,
+)
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
@@ -24,7 +28,9 @@ def create_model(windows, **decoding):
         engine=NumpyEngine(),
         tokenizer=TOKENIZER,
         max_seq_length=windows.max_seq_length,
-        answer_setup=AnswerSetup(windows, DecodingOptions(**decoding)),
+        head=SpanLabelerHead(
+            windows=windows, decoding=DecodingOptions(**decoding)
+        ),
     )
 
 
@@ -88,3 +94,11 @@ def test_n_best_sets_the_number_of_answers(n_best):
     reply = answer("boat", "river", n_best=n_best)
     assert len(reply["n_best"]) == n_best
     assert reply["n_best"][0]["answer"] == reply["answer"]
+
+
+def test_a_head_has_the_windows_and_the_decoding_of_its_settings():
+    settings = {"max_seq_length": 32, "max_query_length": 8, "n_best_size": 7}
+    head = parse_span_labeler_head({"labels": None, **settings})
+    assert head.windows.max_seq_length == 32
+    assert head.windows.max_query_length == 8
+    assert head.decoding.n_best_size == 7

@@ -6,7 +6,11 @@ test_classify_windows.py compares texts of many windows with the model.
 import numpy as np
 import pytest
 
-from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.classify import (
+    CLASSIFY,
+    ClassifierHead,
+    parse_classifier_head,
+)
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
@@ -21,8 +25,7 @@ def create_model(**settings):
         engine=NumpyEngine(),
         tokenizer=TOKENIZER,
         max_seq_length=8,
-        labels=LABELS,
-        **settings,
+        head=ClassifierHead(labels=LABELS, **settings),
     )
 
 
@@ -83,3 +86,12 @@ def test_the_logits_of_windows_are_averaged():
 
 def test_regression_tells_a_value():
     assert decode([{"values": 2.5}], "regression") == {"value": 2.5}
+
+
+def test_a_head_without_labels_has_an_empty_list():
+    assert parse_classifier_head({"labels": None}).labels == []
+
+
+def test_a_head_without_an_output_mode_classifies():
+    head = parse_classifier_head({"labels": LABELS})
+    assert head == ClassifierHead(labels=LABELS, output_mode="classification")

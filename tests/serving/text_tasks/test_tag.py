@@ -7,14 +7,21 @@ graph.
 import numpy as np
 import pytest
 
-from serving.text_tasks.tag import TAG
+from serving.text_tasks.tag import (
+    TAG,
+    TokenClassifierHead,
+    parse_token_classifier_head,
+)
 from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 
 LOADED = TextEngine(
-    engine=NumpyEngine(), tokenizer=TOKENIZER, max_seq_length=8, labels=TAGS
+    engine=NumpyEngine(),
+    tokenizer=TOKENIZER,
+    max_seq_length=8,
+    head=TokenClassifierHead(labels=TAGS),
 )
 
 
@@ -94,3 +101,14 @@ def test_dashes_between_words_are_tagged_as_words(text, words, load_text_model):
     assert [text[start:end] for start, end in result["spans"]] == result[
         "words"
     ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "chooses_legal_tags"),
+    [({}, False), ({"legal_tags": False}, False), ({"legal_tags": True}, True)],
+)
+def test_an_export_must_state_that_it_chooses_legal_tags(
+    settings, chooses_legal_tags
+):
+    head = parse_token_classifier_head({"labels": TAGS, **settings})
+    assert head.chooses_legal_tags == chooses_legal_tags

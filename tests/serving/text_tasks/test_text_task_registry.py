@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 
 from model_folders.kinds import KIND_OF_CLASS
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.tag import TokenClassifierHead
 from serving.text_tasks.text_task_registry import (
     TEXT_TASKS_OF_CLASS,
     check_head_settings,
     create_text_tasks,
     list_text_tasks,
+    parse_head,
 )
-from tests.support.serving.exports import TOKENIZER
-from tests.support.serving.stub_engines import NumpyEngine
 
 PAIRS = {"num_texts": 2, "labels": ["a", "b"]}
 # {class of a model: its text tasks besides `tokenize`, the main one first}.
@@ -31,13 +30,7 @@ NAMES_OF_CLASS = {
 
 def create_classifier_tasks(**settings):
     """Returns the text tasks of a classifier, by default of pairs."""
-    text_engine = TextEngine(
-        engine=NumpyEngine(),
-        tokenizer=TOKENIZER,
-        max_seq_length=8,
-        **(PAIRS | settings),
-    )
-    return create_text_tasks("BertClassifier", text_engine)
+    return create_text_tasks("BertClassifier", PAIRS | settings)
 
 
 def test_every_class_has_its_text_tasks_or_none():
@@ -49,6 +42,25 @@ def test_every_class_has_its_text_tasks_or_none():
         for model_class in KIND_OF_CLASS
     }
     assert actual == NAMES_OF_CLASS
+
+
+def test_the_main_task_of_a_model_parses_its_head():
+    settings = {"max_seq_length": 8, "labels": ["O"], "legal_tags": True}
+    head = parse_head("BertTokenClassifier", settings)
+    assert head == TokenClassifierHead(labels=["O"], chooses_legal_tags=True)
+
+
+def test_the_text_tasks_of_an_encoder_need_no_head():
+    assert parse_head("BertModel", {"max_seq_length": 8}) is None
+
+
+@pytest.mark.parametrize("model_class", TEXT_TASKS_OF_CLASS)
+def test_all_tasks_of_a_model_read_one_head(model_class):
+    main, *others = TEXT_TASKS_OF_CLASS[model_class]
+    assert {text_task.parse_head for text_task in others} <= {
+        None,
+        main.parse_head,
+    }
 
 
 def test_each_task_is_listed_once_though_several_models_support_it():

@@ -25,7 +25,7 @@ from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
 from serving.text_model import TextModel
 from serving.text_tasks.request_fields import RequestError, RequestField
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
@@ -50,7 +50,7 @@ class UnprintableError(RequestError):
 
 
 def _encode(
-    text_engine: TextEngine, request: TextRequest
+    text_engine: AnyTextEngine, request: TextRequest
 ) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
@@ -58,7 +58,7 @@ def _encode(
 
 
 def _decode(
-    text_engine: TextEngine,
+    text_engine: AnyTextEngine,
     text: str,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

@@ -148,9 +148,11 @@ def test_equal_class_weights_are_not_recorded(create_task):
 
 
 def test_an_export_of_classes_records_the_stride_of_its_windows(create_task):
-    assert create_task(doc_stride=64).export_settings == {"doc_stride": 64}
+    task = create_task(doc_stride=64)
+    assert task.head_settings == {**task.settings, "doc_stride": 64}
 
 
 def test_an_export_of_a_regression_does_not_limit_its_texts(create_task):
     task = create_task(output_mode="regression")
-    assert task.export_settings == {"doc_stride": 0, "num_texts": None}
+    assert task.settings["num_texts"] == 1
+    assert task.head_settings["num_texts"] is None
