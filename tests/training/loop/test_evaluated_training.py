@@ -4,9 +4,9 @@ import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support.two_weight_model import (
-    NO_RECORDS,
     create_batches,
     create_loop_trainer,
+    write_records,
 )
 from training.loop.evaluated_training import (
     evaluate_once_per_step,
@@ -17,10 +17,14 @@ from training.run_files.best_step import BestStepRule
 
 @pytest.fixture
 def trainer(tmp_path):
-    """A Trainer that has batches to train on."""
-    trainer = create_loop_trainer(tmp_path)
-    trainer.given_batches = create_batches([])
-    return trainer
+    """A Trainer before its first step."""
+    return create_loop_trainer(tmp_path)
+
+
+@pytest.fixture
+def records(tmp_path):
+    """Records to train on."""
+    return write_records(tmp_path / "train.tf_record", create_batches([]))
 
 
 @pytest.fixture
@@ -49,17 +53,17 @@ def test_the_weights_of_a_step_are_evaluated_once(trainer, evaluate, evaluated):
 
 
 def test_a_training_with_a_rule_saves_the_best_step(
-    trainer, evaluate, evaluated, tmp_path
+    trainer, records, evaluate, evaluated, tmp_path
 ):
     rule = BestStepRule(2, "figure")
-    train_and_evaluate(trainer, NO_RECORDS, 5, evaluate=evaluate, rule=rule)
+    train_and_evaluate(trainer, records, 5, evaluate=evaluate, rule=rule)
     assert evaluated == [2, 4, 5]
     assert list_checkpoint_steps(tmp_path / "best") == [2]
 
 
 def test_a_training_without_a_rule_does_not_evaluate(
-    trainer, evaluate, evaluated, tmp_path
+    trainer, records, evaluate, evaluated, tmp_path
 ):
-    train_and_evaluate(trainer, NO_RECORDS, 2, evaluate=evaluate, rule=None)
+    train_and_evaluate(trainer, records, 2, evaluate=evaluate, rule=None)
     assert not evaluated
     assert list_checkpoint_steps(tmp_path) == [2]

@@ -5,10 +5,10 @@ import signal
 import pytest
 
 from tests.support.two_weight_model import (
-    NO_RECORDS,
     OnStep,
     create_batches,
     create_loop_trainer,
+    fit_batches,
 )
 from training.loop import trainer as trainer_module
 from training.loop.trainer import (
@@ -25,21 +25,21 @@ def count_steps(trainer):
 
 
 def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
-    create_loop_trainer(tmp_path).fit_batches(create_batches([]), 3)
+    fit_batches(create_loop_trainer(tmp_path), create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     callback, steps = count_steps(trainer)
-    trainer.fit_batches(create_batches([]), 5, [callback])
+    fit_batches(trainer, create_batches([]), 5, [callback])
     assert steps == [4, 5]
 
 
 def test_a_finished_run_trains_nothing(tmp_path, caplog):
     caplog.set_level("INFO")
-    create_loop_trainer(tmp_path).fit_batches(create_batches([]), 3)
+    fit_batches(create_loop_trainer(tmp_path), create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     callback, steps = count_steps(trainer)
-    trainer.fit_batches(create_batches([]), 3, [callback])
+    fit_batches(trainer, create_batches([]), 3, [callback])
     assert not steps
     assert "has ended at step 3" in caplog.text
 
@@ -50,7 +50,7 @@ def test_a_trainer_that_only_predicts_cannot_train(tmp_path):
         trainer.model, trainer.starting_point, trainer.run_folder
     )
     with pytest.raises(ValueError, match="without a training step"):
-        predictor.fit(NO_RECORDS, 1)
+        fit_batches(predictor, create_batches([]), 1)
 
 
 def test_a_run_stopped_by_a_signal_asks_to_be_tried_again():
