@@ -112,9 +112,7 @@ def test_a_question_without_prediction_is_wrong_and_counted(data_file, caplog):
 
 def test_in_v2_a_question_without_prediction_is_an_error(data_file):
     """The official script of v2.0 fails in the same case."""
-    with pytest.raises(
-        ValueError, match="4 questions have no prediction, such as 'q0'"
-    ):
+    with pytest.raises(ValueError, match=r"4 questions .*'q0'"):
         score(data_file, {"q1": "y"}, is_v2=True)
 
 

@@ -82,9 +82,7 @@ def test_vocabularies_may_differ_in_unused_entries_and_in_length(tmp_path):
     vocabulary_files.check_same_tokens(
         "v", ours, tmp_path / "theirs.txt", "model"
     )
-    with pytest.raises(
-        ValueError, match=r"^w is .* of model: line 2 is .* instead of 'new'"
-    ):
+    with pytest.raises(ValueError, match=r"^w .* model: line 2 .* 'new'"):
         vocabulary_files.check_same_tokens(
             "w", theirs, tmp_path / "ours.txt", "model"
         )

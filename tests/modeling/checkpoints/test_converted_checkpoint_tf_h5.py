@@ -219,7 +219,7 @@ def store_another_copy(file):
     [
         (link_of_a_group, "bert/more is a link to another place"),
         (store_too_large, "query/kernel:0 is stored in chunks"),
-        (change_type, "layer_1/attention/self/query/kernel in .* type int32"),
+        (change_type, "query/kernel in .* type int32"),
         (
             delete_query,
             r"lacks bert/encoder/layer_1/attention/self/query/kernel with "

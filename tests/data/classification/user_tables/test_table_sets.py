@@ -26,9 +26,7 @@ QUOTED_TEXT = 'text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n'
 
 
 def test_a_quote_that_contains_the_next_lines_is_an_error(tmp_path):
-    with pytest.raises(
-        ValueError, match="line 2: a quoted cell contains the next lines"
-    ):
+    with pytest.raises(ValueError, match="line 2: a quoted cell"):
         read_examples(tmp_path, "train.tsv", QUOTED_TEXT)
 
 

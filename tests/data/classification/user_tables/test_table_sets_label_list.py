@@ -53,9 +53,7 @@ def test_without_a_folder_and_a_flag_no_labels_are_known():
 
 def test_a_train_set_that_tells_no_labels_is_named(tmp_path):
     sets = write_train_set(tmp_path, "text,label\na,x\n")
-    with pytest.raises(
-        ValueError, match=r"must name 2 labels or more\. Received 1: \['x'\]"
-    ):
+    with pytest.raises(ValueError, match=r"Received 1: \['x'\]"):
         sets.read_labels()
 
 
