@@ -7,10 +7,12 @@ import logging
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
 from tests.support.two_weight_model import (
+    SumLoss,
     create_batches,
     create_loop_trainer,
     fit_batches,
@@ -74,6 +76,21 @@ def test_a_gradient_infinite_at_every_scale_counts(tmp_path):
         fit_batches(
             trainer, create_batches([], zeros=np.ones(100, np.float32)), 100
         )
+
+
+class LossOfNan(SumLoss):
+    """Is not a number, though its gradient is finite."""
+
+    def sums(self, outputs, features):
+        sums = super().sums(outputs, features)
+        return {"part": sums["part"] + tf.constant(np.nan)}
+
+
+def test_a_finite_gradient_of_a_nonfinite_loss_is_skipped(tmp_path):
+    trainer = create_loop_trainer(tmp_path, loss=LossOfNan())
+    with pytest.raises(ValueError, match="10 steps in a row"):
+        fit_batches(trainer, create_batches([]), 11)
+    assert float(trainer.model.one) == 1
 
 
 def momentum_of(trainer):

@@ -33,6 +33,18 @@ def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
     assert steps == [4, 5]
 
 
+def test_a_resumed_run_reads_the_records_of_the_steps_that_are_left(tmp_path):
+    # The loss of a step is the factor in its records, so small are the updates.
+    batches = create_batches([2, 3, 5, 7])
+    fit_batches(create_loop_trainer(tmp_path, learning_rate=1e-9), batches, 2)
+    trainer = create_loop_trainer(tmp_path, learning_rate=1e-9)
+    trainer.run_weights.restore_or_load()
+    losses = []
+    callback = OnStep(lambda step, logs: losses.append(logs["loss"]))
+    fit_batches(trainer, batches, 4, [callback])
+    assert losses == pytest.approx([5, 7], rel=1e-4)
+
+
 def test_a_finished_run_trains_nothing(tmp_path, caplog):
     caplog.set_level("INFO")
     fit_batches(create_loop_trainer(tmp_path), create_batches([]), 3)
