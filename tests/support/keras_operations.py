@@ -11,7 +11,7 @@ For example:
 import functools
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import keras
 import numpy as np
@@ -30,6 +30,7 @@ from tests.support.model_cases import (
 )
 from tests.support.paths import ROOT
 
+TestT = TypeVar("TestT", bound=Callable[..., None])
 # What a model is compiled with: an array, or {name of an output: array}.
 Labels: TypeAlias = NDArray[Any] | dict[str, NDArray[Any]]
 
@@ -49,15 +50,14 @@ def mark_slow_except(fast: str, values: Iterable[str]) -> list[Any]:
     ]
 
 
-def for_each_kind(
-    kinds: Iterable[str],
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def for_each_kind(kinds: Iterable[str]) -> Callable[[TestT], TestT]:
     """Marks a test of an operation, which runs for each of these kinds."""
     params = mark_slow_except("classifier", kinds)
+    parametrize = pytest.mark.parametrize("kind", params)
 
-    def mark(test: Callable[..., None]) -> Callable[..., None]:
-        marked = pytest.mark.parametrize("kind", params)(test)
-        return pytest.mark.backends(marked)
+    def mark(test: TestT) -> TestT:
+        marked: TestT = pytest.mark.backends(parametrize(test))
+        return marked
 
     return mark
 
