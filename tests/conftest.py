@@ -77,15 +77,13 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Runs each test file in one process, which then reuses its fixtures.
-
-    All of tests/serving runs in one process, because it uses the same exports.
-    """
+    """Runs each test file in one process, which then reuses its fixtures."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             folder = _folder_of(nodeid)
+            # A second process would export all models of tests/serving again.
             return folder if folder == "serving" else nodeid.split("::")[0]
 
     # Keep the order of LONGEST. By default, xdist sorts by number of tests.

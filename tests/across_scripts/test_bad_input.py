@@ -21,10 +21,12 @@ from tests.support.script_runner import check_refusals, split_flags
 from tests.support.shards import create_header
 
 HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+VOCABULARY = (SAMPLES / "vocab.txt").read_text(encoding="utf-8")
+# {file: its text}.
 TEXTS = {
     "empty": "",
     "a.txt": "word\n",
-    "no_mask.txt": lambda vocab: vocab.replace("[MASK]", "[NONE]"),
+    "no_mask.txt": VOCABULARY.replace("[MASK]", "[NONE]"),
     "columns/train.tsv": f"{HEADER}1\t2\t3\tOne text.\n",
     "few/train.tsv": f"{HEADER}1\t2\t3\tA text.\tA text.\n",
     "ner/train.txt": "word\nword NN M-PER\n",
@@ -34,28 +36,13 @@ TEXTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def wrong_files(tmp_path_factory, sample_records, pretrained):
-    """A folder of files that are wrong in all kinds of ways.
-
-    No test changes it. A test works on its own copy, `files`.
-    """
-    folder = tmp_path_factory.mktemp("bad")
-    vocab = (SAMPLES / "vocab.txt").read_text(encoding="utf-8")
-    for name, text in TEXTS.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        text = text if isinstance(text, str) else text(vocab)
-        (folder / name).write_text(text, encoding="utf-8")
-    os.symlink("a.txt", folder / "link.txt")
-    shutil.copy(SAMPLES / "vocab.txt", folder)
-    shutil.copy(SAMPLES / "corpus.txt", folder)
-    shutil.copy(sample_records, folder / "sound.tfrecord")
-    shutil.copy(SAMPLES / "topics/dev.csv", folder / "topics.csv")
-    write_config(folder / "fewer_words.json", vocab_size=100)
+def write_wrong_records(folder, sample_records):
+    """Writes records that are changed, cut or of another task."""
     whole = sample_records.read_bytes()
     # Sound at its front, where it is looked into before the work.
-    size = len(whole) // 2
-    changed = whole[:size] + bytes([whole[size] ^ 1]) + whole[size + 1 :]
+    middle = len(whole) // 2
+    changed = bytearray(whole)
+    changed[middle] ^= 1
     (folder / "changed.tfrecord").write_bytes(changed)
     # TensorFlow's reader crashes there.
     framed = map(
@@ -66,14 +53,37 @@ def wrong_files(tmp_path_factory, sample_records, pretrained):
     (folder / "lies.tfrecord").write_bytes(lies)
     squad = tf_examples.encode_example({"unique_ids": [1]})
     (folder / "other.tfrecord").write_bytes(tfrecord_files.frame_record(squad))
+
+
+def write_wrong_weights(folder, run):
+    """Writes a checkpoint without its values, and a run of such ones."""
+    write_config(folder / "fewer_words.json", vocab_size=100)
     tf1_checkpoint.write_checkpoint(
         folder / "cut.ckpt", {"global_step": tf.Variable(0)}
     )
     os.truncate(folder / "cut.ckpt.data-00000-of-00001", 1)
-    # A run whose checkpoints are empty.
-    shutil.copytree(pretrained.folder / "run", folder / "damaged")
+    shutil.copytree(run, folder / "damaged")
     for path in (folder / "damaged").glob("*.data*"):
         path.write_bytes(b"")
+
+
+@pytest.fixture(scope="module")
+def wrong_files(tmp_path_factory, sample_records, pretrained):
+    """A folder of files that are wrong in all kinds of ways.
+
+    No test changes it. A test works on its own copy, `files`.
+    """
+    folder = tmp_path_factory.mktemp("bad")
+    for name, text in TEXTS.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    os.symlink("a.txt", folder / "link.txt")
+    shutil.copy(SAMPLES / "vocab.txt", folder)
+    shutil.copy(SAMPLES / "corpus.txt", folder)
+    shutil.copy(sample_records, folder / "sound.tfrecord")
+    shutil.copy(SAMPLES / "topics/dev.csv", folder / "topics.csv")
+    write_wrong_records(folder, sample_records)
+    write_wrong_weights(folder, pretrained.folder / "run")
     return folder
 
 

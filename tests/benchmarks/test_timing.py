@@ -13,7 +13,7 @@ import pytest
 from benchmarks import timing
 from tests.support import fresh_process
 from tests.support.paths import ROOT, SAMPLES
-from tests.support.waiting import killed_late, wait_until
+from tests.support.waiting import TIMEOUT, killed_late, wait_until
 
 
 def test_masked_positions_are_spread_over_the_sequence():
@@ -131,33 +131,43 @@ def test_scripts_that_answer_many_texts_are_timed(tmp_path):
         assert notes.startswith("CPU s/1,000 texts ")
 
 
+def wait_for_contestant(process):
+    """Returns the ids of a benchmark's processes, when it has started them."""
+    for line in process.stderr:
+        if line == "inference_1x16_float32\n":
+            break
+    path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    # A contestant, and the process that frees shared memory.
+    wait_until(lambda: len(path.read_text().split()) >= 2)
+    return path.read_text().split()
+
+
+def read_commands(process_ids):
+    """Returns the commands of the processes that still run."""
+    paths = [Path(f"/proc/{number}/cmdline") for number in process_ids]
+    return [path.read_bytes() for path in paths if path.exists()]
+
+
 @pytest.mark.slow
 def test_an_interrupted_benchmark_ends_with_its_contestants():
-    command = [sys.executable, "benchmarks/model_benchmark.py"]
-    config = "--bert_config_file=examples/samples/bert_config.json"
+    command = [
+        sys.executable,
+        "benchmarks/model_benchmark.py",
+        "--rows=inference_1x16_float32",
+        "--bert_config_file=examples/samples/bert_config.json",
+    ]
     with (
         subprocess.Popen(
-            [*command, "--rows=inference_1x16_float32", config],
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-            text=True,
+            command, cwd=ROOT, stderr=subprocess.PIPE, text=True
         ) as process,
         killed_late(process),
     ):
         try:
-            for line in process.stderr:
-                if line == "inference_1x16_float32\n":
-                    break
-            path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-            # A contestant, and the process that frees shared memory.
-            wait_until(lambda: len(path.read_text().split()) >= 2)
-            children = path.read_text().split()
+            children = wait_for_contestant(process)
             process.send_signal(signal.SIGINT)
-            _, rest = process.communicate(timeout=60)
+            _, rest = process.communicate(timeout=TIMEOUT)
         finally:
             process.kill()
     assert "KeyboardInterrupt" in rest
     # The process that frees shared memory ends a moment after all others.
-    paths = [Path(f"/proc/{child}/cmdline") for child in children]
-    commands = [path.read_bytes() for path in paths if path.exists()]
-    assert b"spawn_main" not in b" ".join(commands)
+    assert b"spawn_main" not in b" ".join(read_commands(children))

@@ -46,6 +46,15 @@ def test_a_file_appears_only_when_all_is_written(tmp_path):
     assert os.listdir(path.parent) == ["out"]
 
 
+def test_who_reads_the_old_file_reads_none_of_the_new_one(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+    with open(path, "rb") as reader:
+        atomic.write_bytes(path, b"new, and longer")
+        assert reader.read() == b"old"
+    assert path.read_bytes() == b"new, and longer"
+
+
 def test_a_link_stays_and_its_target_is_replaced(tmp_path):
     target = tmp_path / "elsewhere" / "target"
     link = tmp_path / "link"

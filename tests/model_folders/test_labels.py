@@ -34,12 +34,16 @@ def test_labels_that_cannot_be_written_leave_no_file(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("contents", [b"no\n\xff\n", b"no\n\n"])
-def test_labels_that_cannot_be_read_name_their_file(tmp_path, contents):
+@pytest.mark.parametrize(
+    ("contents", "culprit"), [(b"no\n\xff\n", "utf-8"), (b"no\n\n", "label 2")]
+)
+def test_labels_that_cannot_be_read_name_their_file(
+    tmp_path, contents, culprit
+):
     (tmp_path / "labels.txt").write_bytes(contents)
     with pytest.raises(
         ValueError,
-        match=r"labels\.txt: ('utf-8' codec can't decode|label 2, '', is not)",
+        match=rf"labels\.txt: .*{culprit}",
     ):
         folder_reading.read_preset(tmp_path)
 

@@ -62,7 +62,7 @@ def test_whole_numbers_of_any_type_become_integers():
 
 @pytest.mark.parametrize("wrong", [-1, 10, 0.5])
 def test_an_id_that_is_not_a_row_of_the_table_is_named(wrong):
-    says = f"whole numbers from 0 to 9. Received: {wrong}"
+    says = f"from 0 to 9. Received: {wrong}"
     with pytest.raises(ValueError, match=says):
         checked([0, wrong], "float32")
 

@@ -1,6 +1,6 @@
 """The shapes and names with which Keras exports a model.
 
-test_base_model_operations.py exports each model in each format, and runs it.
+test_keras_export_formats.py exports each model in each format, and runs it.
 """
 
 import keras

@@ -11,9 +11,7 @@ from tests.support.flag_groups import Config, Loop, Windows
 
 
 def test_a_flag_of_two_groups_is_refused():
-    with pytest.raises(
-        TypeError, match=r"\['length'\] are flags of several groups"
-    ):
+    with pytest.raises(TypeError, match=r"\['length'\] .* several groups"):
 
         class Twice(options.config.Config):
             loop: Loop = group(Loop)

@@ -36,33 +36,17 @@ done
 """
 
 
-def run_recipe(recipe, *arguments, **environment):
-    """Runs a recipe, which must succeed."""
+def run_recipe(recipe, folder, *arguments, **environment):
+    """Runs a recipe in a folder. It must succeed."""
     done = subprocess.run(
         ["bash", RECIPES / recipe, *map(str, arguments)],
+        cwd=folder,
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHON": sys.executable} | environment,
         timeout=1800,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.fixture
-def data(tmp_path):
-    """A folder with what the recipes read, as small as can be."""
-    names = "MRPC CoLA RTE QQP MNLI WNLI QNLI SST-2 STS-B conll2003 swag squad"
-    for name in (*names.split(), "AX", "bert"):
-        (tmp_path / name).mkdir()
-        for part in ("train", "diagnostic"):
-            (tmp_path / name / f"{part}.tsv").touch()
-    for name in ("train-v1.1", "dev-v1.1", "train-v2.0"):
-        (tmp_path / f"squad/{name}.json").touch()
-    (tmp_path / "bert/vocab.txt").write_text("[PAD]\n")
-    stand_in = tmp_path / "python"
-    stand_in.write_text(STAND_IN)
-    stand_in.chmod(0o755)
-    return tmp_path
 
 
 # {recipe: its arguments}.
@@ -73,17 +57,53 @@ ARGUMENTS = {
 }
 
 
+@pytest.fixture(scope="module", params=ARGUMENTS)
+def recipe(request):
+    """The name of a recipe."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def data(recipe, tmp_path_factory):
+    """A folder with what the recipe reads, as small as can be."""
+    folder = tmp_path_factory.mktemp(recipe)
+    names = "MRPC CoLA RTE QQP MNLI WNLI QNLI SST-2 STS-B conll2003 swag squad"
+    for name in (*names.split(), "AX", "bert"):
+        (folder / name).mkdir()
+        for part in ("train", "diagnostic"):
+            (folder / name / f"{part}.tsv").touch()
+    for name in ("train-v1.1", "dev-v1.1", "train-v2.0"):
+        (folder / f"squad/{name}.json").touch()
+    (folder / "bert/vocab.txt").write_text("[PAD]\n")
+    stand_in = folder / "python"
+    stand_in.write_text(STAND_IN)
+    stand_in.chmod(0o755)
+    return folder
+
+
 def test_every_recipe_is_tested():
     recipes = {path.stem for path in RECIPES.glob("*.sh")}
     assert recipes == {*ARGUMENTS, "common"}
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
-def test_scripts_know_the_flags_of_a_recipe(name, data, monkeypatch):
-    monkeypatch.chdir(data)
+def read_calls(path):
+    """Returns (script, names of its flags) of each command of a STAND_IN."""
+    calls = []
+    for line in path.read_text().splitlines():
+        arguments = [part for part in line.split("\x1f") if part]
+        script, *flags = [part for part in arguments if part != "-m"]
+        names = {flag.removeprefix("--").partition("=")[0] for flag in flags}
+        calls.append((Path(script).name, names))
+    return [(script, names) for script, names in calls if script != "zipfile"]
+
+
+@pytest.fixture(scope="module")
+def calls(recipe, data):
+    """What a recipe calls: (script, names of the flags) of each command."""
     run_recipe(
-        f"{name}.sh",
-        *ARGUMENTS[name].split(),
+        f"{recipe}.sh",
+        data,
+        *ARGUMENTS[recipe].split(),
         PYTHON="./python",
         CALLS="calls",
         SUBMISSION="1",
@@ -94,20 +114,21 @@ def test_scripts_know_the_flags_of_a_recipe(name, data, monkeypatch):
         SQUAD="squad",
         SWAG="swag",
     )
-    flags_of_scripts = flags_index.read_flags()
-    given = set()
-    for line in (data / "calls").read_text().splitlines():
-        parts = [part for part in line.split("\x1f") if part not in ("-m", "")]
-        script, *rest = parts
-        if script == "zipfile":
-            continue
-        flags = {part[2:].partition("=")[0] for part in rest}
-        assert flags <= flags_of_scripts[Path(script).name].keys(), line
-        given |= flags
-    # Each line of the recipe has run.
-    text = (RECIPES / f"{name}.sh").read_text()
-    text = re.sub(r"^#.*", "", text, flags=re.M)
-    assert {*re.findall(r"(?<![\w-])--(\w+)", text)} <= given
+    return read_calls(data / "calls")
+
+
+def test_scripts_know_the_flags_of_a_recipe(calls):
+    flags_of_script = flags_index.read_flags()
+    assert calls
+    for script, names in calls:
+        assert names <= flags_of_script[script].keys()
+
+
+def test_each_line_of_a_recipe_has_run(calls, recipe):
+    text = (RECIPES / f"{recipe}.sh").read_text()
+    code = re.sub(r"^#.*", "", text, flags=re.M)
+    names_in_code = {*re.findall(r"(?<![\w-])--(\w+)", code)}
+    assert names_in_code <= set().union(*(names for _, names in calls))
 
 
 @pytest.mark.slow
@@ -116,6 +137,7 @@ def test_a_bert_from_scratch_is_evaluated_on_glue(tmp_path):
     (tmp_path / "data/MRPC").symlink_to(SAMPLES / "glue")
     run_recipe(
         "small-bert-from-scratch.sh",
+        tmp_path,
         SAMPLES / "corpus.txt",
         tmp_path / "bert",
         tmp_path / "data",

@@ -114,24 +114,23 @@ def test_a_killed_worker_of_dask_changes_no_byte(tmp_path):
         "num_shards": 8,
         "dupe_factor": 5,
     }
-    run_on_beam(tmp_path / "own", pipeline=None, **flags).check()
-    with (
-        dask_cluster.Cluster(tmp_path / "dask") as cluster,
-        script_runner.start(
-            SCRIPT,
-            tmp_path / "own",
-            "--runner=DaskRunner",
-            f"--dask_client_address={cluster.address}",
-            **FLAGS | flags | {"pipeline": "beam", "output_file": "../out"},
-        ) as script,
-    ):
-        script.wait_for_files(tmp_path / "out.work", "unit-*.json")
-        # The worker is killed in the middle of a task.
-        cluster.workers[0].send_signal(signal.SIGKILL)
-        script.finish().check()
+    own = tmp_path / "own"
+    run_on_beam(own, pipeline=None, **flags).check()
+    expected = shards_in(own)
+
+    with dask_cluster.Cluster(tmp_path / "dask") as cluster:
+        address = f"--dask_client_address={cluster.address}"
+        on_dask = flags | {"pipeline": "beam", "output_file": "../out"}
+        with script_runner.start(
+            SCRIPT, own, "--runner=DaskRunner", address, **FLAGS | on_dask
+        ) as script:
+            script.wait_for_files(tmp_path / "out.work", "unit-*.json")
+            # The worker is killed in the middle of a task.
+            cluster.workers[0].send_signal(signal.SIGKILL)
+            script.finish().check()
         assert "Remove worker" in cluster.log()
-    made = shards_in(tmp_path)
-    assert len(made) == 8
-    assert made == shards_in(tmp_path / "own")
+
+    assert len(expected) == 8
+    assert shards_in(tmp_path) == expected
     names = {*os.listdir(tmp_path)} - {"own", "dask", "corpus.txt"}
-    assert names == {"out.manifest.json", *made}
+    assert names == {"out.manifest.json", *expected}

@@ -4,6 +4,8 @@ import concurrent.futures
 import contextlib
 import random
 import signal
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -11,6 +13,7 @@ from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
+from tests.support.fresh_process import ProcessResult
 from tests.support.tasks.task_runs import fine_tuning_flags
 
 STEPS_PER_EPOCH = 8
@@ -66,66 +69,77 @@ def run_task(flags, output_dir, kill_when=lambda: False):
     )
 
 
+def last_saved_step(folder):
+    """Returns the last step that a run has saved, 0 before the first."""
+    return (list_checkpoint_steps(folder) or [0])[-1]
+
+
+class Runs(NamedTuple):
+    """A run, and the same run killed twice.
+
+    Attributes:
+        undisturbed: folder of the run.
+        killed: folder of the run that was killed.
+        last_result: result of the last command of the killed run.
+    """
+
+    undisturbed: Path
+    killed: Path
+    last_result: ProcessResult
+
+
 @pytest.fixture(scope="module")
 def runs(flags, tmp_path_factory):
-    """A folder of two runs, one of them killed twice, and that one's result."""
+    """The Runs of the task."""
     folder = tmp_path_factory.mktemp("runs")
     undisturbed, killed = folder / "undisturbed", folder / "killed"
 
-    def last_saved_step():
-        return (list_checkpoint_steps(killed) or [0])[-1]
-
-    def kill(kill_when):
+    def run_and_kill(kill_when):
         assert run_task(flags, killed, kill_when).status == -signal.SIGKILL
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
         undisturbed_run = pool.submit(run_task, flags, undisturbed)
         # In the first epochs the best is found again and again.
-        kill(lambda: best_of(killed))
+        run_and_kill(lambda: best_of(killed))
         undisturbed_run.result().check()
     assert "Run its command again" in (killed / "README.md").read_text()
     # Killed again, after more steps that are no better than the best one.
     best_step = best_of(undisturbed)
-    kill(lambda: last_saved_step() > best_step + 3)
-    assert (
-        best_step < last_saved_step() < list_checkpoint_steps(undisturbed)[-1]
-    )
-    return folder, run_task(flags, killed).check()
+    run_and_kill(lambda: last_saved_step(killed) > best_step + 3)
+    assert best_step < last_saved_step(killed) < last_saved_step(undisturbed)
+    return Runs(undisturbed, killed, run_task(flags, killed).check())
 
 
 @pytest.mark.slow
 def test_a_run_stops_when_the_best_step_is_older_than_the_patience(runs):
-    undisturbed = runs[0] / "undisturbed"
-    best_step = best_of(undisturbed)
+    best_step = best_of(runs.undisturbed)
     assert best_step > STEPS_PER_EPOCH
-    last_step = list_checkpoint_steps(undisturbed)[-1]
+    last_step = last_saved_step(runs.undisturbed)
     assert last_step == best_step + PATIENCE * STEPS_PER_EPOCH
 
 
 @pytest.mark.slow
 def test_a_killed_run_resumes_and_stops_early(runs):
-    folder, done = runs
-    assert "Restored the checkpoint" in done.stderr
-    killed, undisturbed = (
-        list_checkpoint_steps(folder / name)[-1]
-        for name in ("killed", "undisturbed")
-    )
-    assert killed == undisturbed
+    assert "Restored the checkpoint" in runs.last_result.stderr
+    assert last_saved_step(runs.killed) == last_saved_step(runs.undisturbed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["", "best"])
 def test_a_killed_run_ends_with_the_same_weights(runs, place):
-    folder, _ = runs
     assert_same_bits(
-        read_checkpoint(folder / "killed" / place),
-        read_checkpoint(folder / "undisturbed" / place),
+        read_checkpoint(runs.killed / place),
+        read_checkpoint(runs.undisturbed / place),
     )
 
 
 @pytest.mark.slow
-def test_a_killed_run_ends_with_the_same_best_step_and_results(runs):
-    killed, undisturbed = runs[0] / "killed", runs[0] / "undisturbed"
-    assert best_of(killed) == best_of(undisturbed)
-    for name in ("eval_results.txt", "best/labels.txt"):
-        assert (killed / name).read_text() == (undisturbed / name).read_text()
+def test_a_killed_run_ends_with_the_same_best_step(runs):
+    assert best_of(runs.killed) == best_of(runs.undisturbed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["eval_results.txt", "best/labels.txt"])
+def test_a_killed_run_ends_with_the_same_results(runs, name):
+    expected = (runs.undisturbed / name).read_text()
+    assert (runs.killed / name).read_text() == expected

@@ -24,35 +24,44 @@ TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 TEXTS = ["the river", "a boat sails", "the sky is blue", "an old lamp"]
 
 
+PAIRS = [(first, second) for first in TEXTS for second in TEXTS]
+SCORED_PAIRS = [(*pair, int(pair[0] == pair[1])) for pair in PAIRS]
+CLOSE_PAIRS = [(text, f"{text} now") for text in TEXTS]
+# {name of a run: (header, rows) of its table}.
+TABLES = {
+    "ranking": (["query", "passage", "relevance"], SCORED_PAIRS),
+    "close": (["text", "text_b"], CLOSE_PAIRS),
+    "scores": (["text", "text_b", "score"], SCORED_PAIRS),
+}
+
+
 @pytest.fixture(scope="module")
 def trained_run(tmp_path_factory, tiny):
-    """{task: its folder, with a run and an export}. No test changes them."""
+    """{name in TABLES: folder of its run and export}. No test changes them."""
     folder = tmp_path_factory.mktemp("pairs")
-    rows = [(a, b, int(a == b)) for a in TEXTS for b in TEXTS]
-    close = [(text, f"{text} now") for text in TEXTS]
-    tables = {
-        "ranking": (["query", "passage", "relevance"], rows),
-        "close": (["text", "text_b"], close),
-        "scores": (["text", "text_b", "score"], rows),
-    }
-    for kind, (header, rows) in tables.items():
-        for name in ("train", "dev", "test"):
-            write_csv(folder / kind / f"{name}.csv", header, rows, EXCEL)
-        flags = fine_tuning_flags(
-            folder / kind,
+    for name, (header, rows) in TABLES.items():
+        for set_name in ("train", "dev", "test"):
+            write_csv(folder / name / f"{set_name}.csv", header, rows, EXCEL)
+
+    def flags_of(name, task_name):
+        return fine_tuning_flags(
+            folder / name,
             tiny / "one_block",
-            task_name="ranking" if kind == "ranking" else "embedding",
+            task_name=task_name,
             num_train_epochs=1,
             learning_rate=1e-3,
-            export_dir=folder / kind / "served",
+            export_dir=folder / name / "served",
             export_format="litert",
         )
-        if kind == "ranking":
-            run_task_test("run_classifier.py", flags, "mrr_10", "litert")
-        else:
-            flags["do_predict"] = kind == "scores"
-            script_runner.run("run_classifier.py", folder, **flags).check()
-    return {kind: folder / kind for kind in tables}
+
+    run_task_test(
+        "run_classifier.py", flags_of("ranking", "ranking"), "mrr_10", "litert"
+    )
+    for name in ("close", "scores"):
+        # Without scores, there is nothing to predict.
+        flags = flags_of(name, "embedding") | {"do_predict": name == "scores"}
+        script_runner.run("run_classifier.py", folder, **flags).check()
+    return {name: folder / name for name in TABLES}
 
 
 def test_passages_are_ranked(trained_run):

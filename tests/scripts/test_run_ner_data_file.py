@@ -44,6 +44,18 @@ class EntityRun(NamedTuple):
     done: ProcessResult
 
 
+def describe_entities(sentence):
+    """Returns the text, words, tags and entities of lines of words and tags."""
+    words, tags = zip(*map(str.split, sentence.split("\n")), strict=True)
+    text = " ".join(words)
+    places = find_words(text, words)
+    entities = [
+        [places[first][0], places[after - 1][1], entity_type]
+        for entity_type, first, after in list_entities(tags)
+    ]
+    return text, [*words], [*tags], entities
+
+
 @pytest.fixture(scope="module")
 def entities(request, tmp_path_factory, model_flags):
     """An EntityRun on a file whose ending is the parameter.
@@ -51,23 +63,22 @@ def entities(request, tmp_path_factory, model_flags):
     Tests may add files to the folder, but change none.
     """
     folder = tmp_path_factory.mktemp("entities")
-    text = (SAMPLES / "entities/train.txt").read_text()
-    sentences = [*dict.fromkeys(text.split("\n\n"))][:80]
-    rows = {}
-    for sentence in sentences:
-        words, tags = zip(*map(str.split, sentence.split("\n")), strict=True)
-        text = " ".join(words)
-        places = find_words(text, words)
-        right = [
-            [places[first][0], places[after - 1][1], entity_type]
-            for entity_type, first, after in list_entities(tags)
-        ]
-        rows[text] = {"id": len(rows), "text": text, "label": right}, right
-        if request.param == "txt":
-            rows[text] = {"words": [*words], "labels": [*tags]}, right
-    lines = [json.dumps(row) for row, _ in rows.values()]
     path = folder / f"names.{request.param}"
-    path.write_text("\n\n".join(sentences if path.suffix == ".txt" else lines))
+    source = (SAMPLES / "entities/train.txt").read_text()
+    sentences = [*dict.fromkeys(source.split("\n\n"))][:80]
+    rows = {}
+    for number, sentence in enumerate(sentences):
+        text, words, tags, right = describe_entities(sentence)
+        if request.param == "txt":
+            row = {"words": words, "labels": tags}
+        else:
+            row = {"id": number, "text": text, "label": right}
+        rows[text] = row, right
+    if request.param == "txt":
+        path.write_text("\n\n".join(sentences))
+    else:
+        lines = [json.dumps(row) for row, _ in rows.values()]
+        path.write_text("\n".join(lines))
     flags = model_flags | split_flags(f"""
         --data_file={path.name} --output_dir=run --train_batch_size=4
         --learning_rate=2e-3

@@ -46,6 +46,22 @@ np.savez(sys.argv[2], **arrays)
 """
 
 
+def _ask_in_process(folder):
+    """Returns {NAME/NUMBER/OUTPUT: array} of the requests to each SavedModel.
+
+    A process that has TensorFlow alone asks the models.
+    """
+    requests, results = folder / "requests.json", folder / "results.npz"
+    asked = {
+        name: (str(folder / name), requests_of_name)
+        for name, requests_of_name in REQUESTS.items()
+    }
+    requests.write_text(json.dumps(asked))
+    # With -I, Python finds no module of the project.
+    fresh_process.run("-I", "-c", _ASK, requests, results, cwd=folder).check()
+    return np.load(results)
+
+
 @pytest.fixture(scope="session")
 def exports(tmp_path_factory):
     """{name: an export, its model, and what a process made of requests}.
@@ -64,16 +80,9 @@ def exports(tmp_path_factory):
         )
         for name, requests in REQUESTS.items()
     }
-    asked = {name: (str(folder / name), REQUESTS[name]) for name in exports}
-    request = folder / "requests.json"
-    request.write_text(json.dumps(asked))
-    results = folder / "results.npz"
-    # With -I, Python finds no module of the project.
-    fresh_process.run("-I", "-c", _ASK, request, results, cwd=folder).check()
-    outputs = np.load(results)
-    for key in outputs.files:
+    for key, value in _ask_in_process(folder).items():
         name, number, output = key.split("/")
-        exports[name].outputs[int(number)][output] = outputs[key]
+        exports[name].outputs[int(number)][output] = value
     return exports
 
 

@@ -1,13 +1,16 @@
-"""A model with two weights, and a Trainer for it that reads given batches.
+"""A model with two weights, a Trainer for it, and records of its batches.
 
 For example:
 
     trainer = create_loop_trainer(tmp_path, save_checkpoints_steps=6)
-    trainer.fit_batches(create_batches([1, np.nan]), 50)
+    fit_batches(trainer, create_batches([1, np.nan]), 50)
 """
 
 import dataclasses
+import functools
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import keras
@@ -16,8 +19,10 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 import modeling
-from data.io.record_datasets import Records
-from data.padding import trim_batch
+from data.io import tf_examples
+from data.io.feature_specs import FeatureSpec
+from data.io.record_datasets import Records, create_dataset
+from data.io.tfrecord_files import frame_record
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
@@ -36,7 +41,8 @@ from training.starting_point import StartingPoint
 Batch: TypeAlias = Mapping[str, NDArray[Any]]
 
 BATCH_SIZE = 2
-NO_RECORDS = Records([], {})
+# Decides the order in which a Trainer reads records.
+SEED = 12345
 
 
 class TwoWeightModel(keras.Model):
@@ -110,6 +116,7 @@ def create_loop_config(output_dir: StrPath, **changes: object) -> Config:
         "keep_checkpoint_max": 0,
         "summary_steps": 0,
         "train_batch_size": BATCH_SIZE,
+        "seed": SEED,
     }
     return Config.from_values(
         output_dir=str(output_dir),
@@ -117,39 +124,71 @@ def create_loop_config(output_dir: StrPath, **changes: object) -> Config:
     )
 
 
-class GivenBatches(Trainer):
-    """A Trainer that reads batches of the test, and no records of files."""
+def write_records(path: StrPath, batches: Sequence[Batch]) -> Records:
+    """Writes records of batches, the first of which trains the first step.
 
-    given_batches: Sequence[Batch] = ()
-
-    def fit_batches(
-        self,
-        batches: Sequence[Batch],
-        num_train_steps: int,
-        callbacks: Sequence[Callback] = (),
-    ) -> None:
-        """Trains as `fit` does. The first of the batches is the next step's."""
-        self.given_batches = batches
-        self.fit(NO_RECORDS, num_train_steps, callbacks)
-
-    def create_dataset(
-        self, records: Records
-    ) -> tf.data.Dataset[dict[str, tf.Tensor]]:
-        """Returns the given batches, whatever the records are."""
-        batches = self.given_batches
-        rows = {
-            name: _as_read(np.concatenate([batch[name] for batch in batches]))
-            for name in batches[0]
-        }
-        dataset = tf.data.Dataset.from_tensor_slices(rows)
-        dataset = dataset.batch(self.config.batch_size, drop_remainder=True)
-        return dataset.map(trim_batch) if self.config.trims_padding else dataset
+    The file contains them in such an order that a Trainer, which shuffles them,
+    reads them in the order of the batches.
+    """
+    rows = [
+        {name: values[row] for name, values in batch.items()}
+        for batch in batches
+        for row in range(len(next(iter(batch.values()))))
+    ]
+    encoded = [b""] * len(rows)
+    for row, position in zip(rows, _training_order(len(rows)), strict=True):
+        features = {name: _feature_values(value) for name, value in row.items()}
+        encoded[position] = frame_record(tf_examples.encode_example(features))
+    Path(path).write_bytes(b"".join(encoded))
+    spec = {
+        name: FeatureSpec(
+            np.shape(value), "float32" if _is_float(value) else "int64"
+        )
+        for name, value in rows[0].items()
+    }
+    return Records([str(path)], spec)
 
 
-def _as_read(values: NDArray[Any]) -> NDArray[Any]:
-    """Returns an array with the type of features that are read from a file."""
-    is_float = values.dtype.kind == "f"
-    return values.astype(np.float32 if is_float else np.int32)
+def fit_batches(
+    trainer: Trainer,
+    batches: Sequence[Batch],
+    num_train_steps: int,
+    callbacks: Sequence[Callback] = (),
+) -> None:
+    """Trains as `fit` does, on records of these batches."""
+    with tempfile.TemporaryDirectory() as folder:
+        records = write_records(f"{folder}/train.tf_record", batches)
+        trainer.fit(records, num_train_steps, callbacks)
+
+
+@functools.cache
+def _training_order(num_records: int) -> list[int]:
+    """Returns the positions of a file's records as a training reads them."""
+    with tempfile.NamedTemporaryFile() as file:
+        for position in range(num_records):
+            record = tf_examples.encode_example({"position": [position]})
+            file.write(frame_record(record))
+        file.flush()
+        dataset = create_dataset(
+            Records([file.name], {"position": FeatureSpec(())}),
+            num_records,
+            is_training=True,
+            seed=SEED,
+        )
+        (epoch,) = dataset.take(1)
+        return [int(position) for position in epoch["position"]]
+
+
+def _is_float(value: NDArray[Any]) -> bool:
+    return np.asarray(value).dtype.kind == "f"
+
+
+def _feature_values(value: NDArray[Any]) -> tf_examples.Values:
+    """Returns the values of a feature as `encode_example` takes them."""
+    values = np.ravel(value)
+    if _is_float(values):
+        return values
+    return [int(integer) for integer in values]
 
 
 def create_loop_trainer(
@@ -160,7 +199,7 @@ def create_loop_trainer(
     loss: BatchLoss[Any] | None = None,
     num_steps: tuple[int, int] = (100, 0),
     **changes: Any,
-) -> GivenBatches:
+) -> Trainer:
     """Returns a Trainer of a run in a folder, by default of a TwoWeightModel.
 
     `num_steps` are the numbers of training and warmup steps.
@@ -187,9 +226,7 @@ def create_loop_trainer(
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )
-    return GivenBatches(
-        model, starting_point, RunFolder.open(starting_point), step
-    )
+    return Trainer(model, starting_point, RunFolder.open(starting_point), step)
 
 
 def create_batches(

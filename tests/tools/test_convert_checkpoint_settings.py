@@ -116,38 +116,54 @@ def test_a_copy_of_a_model_of_next_sentences_keeps_its_class(tmp_path):
         assert config["architectures"] == ["BertForNextSentencePrediction"]
 
 
-def test_a_copy_in_googles_format_keeps_the_pooling_of_sentences(tmp_path):
-    start = shutil.copytree(RECORDED / "BertModel", tmp_path / "start")
-    write_vocab(start / "vocab.txt")
-    (start / "1_Pooling").mkdir()
-    parts = [("", "Transformer"), ("1_Pooling", "Pooling")]
-    texts = {
-        "modules.json": [
-            {
-                "idx": number,
-                "name": str(number),
-                "path": path,
-                "type": f"sentence_transformers.models.{kind}",
-            }
-            for number, (path, kind) in enumerate(parts)
-        ],
-        "sentence_bert_config.json": {"max_seq_length": 7},
-        "1_Pooling/config.json": {
-            "word_embedding_dimension": 8,
-            "pooling_mode_cls_token": False,
-            "pooling_mode_mean_tokens": True,
+# {file: contents} with which Sentence Transformers describes a mean of words.
+FILES_OF_POOLING = {
+    "modules.json": [
+        {
+            "idx": 0,
+            "name": "0",
+            "path": "",
+            "type": "sentence_transformers.models.Transformer",
         },
-    }
-    for name, values in texts.items():
-        (start / name).write_text(json.dumps(values))
+        {
+            "idx": 1,
+            "name": "1",
+            "path": "1_Pooling",
+            "type": "sentence_transformers.models.Pooling",
+        },
+    ],
+    "sentence_bert_config.json": {"max_seq_length": 7},
+    "1_Pooling/config.json": {
+        "word_embedding_dimension": 8,
+        "pooling_mode_cls_token": False,
+        "pooling_mode_mean_tokens": True,
+    },
+}
+
+
+@pytest.fixture
+def sentence_model(tmp_path):
+    """A folder of Sentence Transformers."""
+    folder = shutil.copytree(RECORDED / "BertModel", tmp_path / "start")
+    write_vocab(folder / "vocab.txt")
+    (folder / "1_Pooling").mkdir()
+    for name, contents in FILES_OF_POOLING.items():
+        (folder / name).write_text(json.dumps(contents))
+    return folder
+
+
+def test_a_copy_in_googles_format_keeps_the_pooling_of_sentences(
+    sentence_model, tmp_path
+):
     # The second time, it replaces what it wrote.
     for _ in range(2):
-        convert(start, tmp_path / "tf1", do_lower_case=False)
+        convert(sentence_model, tmp_path / "tf1", do_lower_case=False)
         convert(tmp_path / "tf1", tmp_path / "back")
-    preset = folder_reading.read_preset(tmp_path / "tf1")
-    assert preset.head_settings["max_seq_length"] == 7
-    for name, values in texts.items():
-        assert json.loads((tmp_path / "back" / name).read_text()) == values
+    settings = folder_reading.read_preset(tmp_path / "tf1").head_settings
+    assert settings["max_seq_length"] == 7
+    for name, contents in FILES_OF_POOLING.items():
+        copied = (tmp_path / "back" / name).read_text()
+        assert json.loads(copied) == contents
 
 
 @pytest.fixture

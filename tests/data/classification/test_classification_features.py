@@ -1,6 +1,8 @@
 """The inputs of texts, pairs and windows, and their records."""
 
+import dataclasses
 import json
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -22,62 +24,88 @@ from modeling import losses
 from tests.support import golden
 
 
-def set_fingerprints():
+def list_recorded_sets():
     """Returns a param for each TASK/SPLIT of every golden folder."""
     params = []
-    for path in (
-        p.values[0] for p in golden.path_params("classifier/cases.json")
-    ):
+    for path_param in golden.path_params("classifier/cases.json"):
+        (path,) = path_param.values
+        folder = path.parent
         case = json.loads(path.read_text())
-        with np.load(path.parent / case["features"]) as features:
-            names = sorted({name.rsplit("/", 1)[0] for name in features})
-        where = golden.name_of_golden_folder(path.parent)
+        with np.load(folder / case["features"]) as features:
+            names = sorted({name.rpartition("/")[0] for name in features})
+        where = golden.name_of_golden_folder(folder)
         params += [
-            pytest.param(path.parent, case, name, id=f"{where}/{name}")
+            pytest.param((folder, case, name), id=f"{where}/{name}")
             for name in names
         ]
     return params
 
 
-def create_processor(task, folder, language="zh"):
-    """Creates the processor of one of GLUE's tasks."""
-    return create_glue_processor(task, folder, language)
+@dataclasses.dataclass(frozen=True)
+class RecordedSet:
+    """A set of GLUE as this project reads it, and as Google's code did.
+
+    Attributes:
+        name: "MRPC/dev" for the dev set of MRPC.
+        examples: its examples.
+        features: their features.
+        recorded: {feature: array} of Google's code.
+    """
+
+    name: str
+    examples: Sequence[InputExample]
+    features: Sequence[ClassificationFeatures]
+    recorded: Mapping[str, np.ndarray]
+
+    @property
+    def has_labels(self):
+        """Whether the set has labels: GLUE keeps those of test sets back."""
+        task, set_name = self.name.split("/")
+        return set_name != "test" or task == "xnli"
 
 
-@pytest.mark.parametrize(("folder", "case", "name"), set_fingerprints())
-def test_features_equal_those_of_googles_code(folder, case, name):
+@pytest.fixture(scope="module", params=list_recorded_sets())
+def recorded_set(request):
+    """A RecordedSet of a golden folder."""
+    folder, case, name = request.param
     task, set_name = name.split("/")
-    processor = create_processor(task, folder / task)
+    sets = create_glue_processor(task, folder / task, "zh").sets
+    examples = sets.read(set_name)
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
-    examples = processor.sets.read(set_name)
-    features = list(
-        convert_examples_to_features(
-            examples,
-            processor.sets.read_labels(),
-            case["max_seq_length"],
-            tokenizer,
-        )
+    features = convert_examples_to_features(
+        examples, sets.read_labels(), case["max_seq_length"], tokenizer
     )
-    with np.load(folder / case["features"]) as recorded:
-        assert [example.guid for example in examples] == recorded[
-            f"{name}/guid"
-        ].tolist()
-        keys = ["input_ids", "input_mask", "segment_ids"]
-        if set_name == "test" and task != "xnli":
-            # GLUE keeps these labels back. Google's code writes 0 for each.
-            assert all(example.label is None for example in examples)
-            assert not recorded[f"{name}/label_ids"].any()
-        else:
-            keys.append("label_ids")
-        for key in keys:
-            ours = [
-                getattr(f, key.replace("label_ids", "label_id"))
-                for f in features
-            ]
-            expected = recorded[f"{name}/{key}"]
-            np.testing.assert_array_equal(np.array(ours), expected, err_msg=key)
+    with np.load(folder / case["features"]) as arrays:
+        recorded = {
+            key.removeprefix(f"{name}/"): arrays[key]
+            for key in arrays
+            if key.startswith(f"{name}/")
+        }
+    return RecordedSet(name, examples, [*features], recorded)
+
+
+def test_examples_are_named_as_by_googles_code(recorded_set):
+    guids = [example.guid for example in recorded_set.examples]
+    assert guids == recorded_set.recorded["guid"].tolist()
+
+
+@pytest.mark.parametrize("name", ["input_ids", "input_mask", "segment_ids"])
+def test_inputs_are_those_of_googles_code(recorded_set, name):
+    values = [getattr(features, name) for features in recorded_set.features]
+    np.testing.assert_array_equal(values, recorded_set.recorded[name])
+
+
+def test_labels_are_those_of_googles_code(recorded_set):
+    label_ids = recorded_set.recorded["label_ids"].tolist()
+    if recorded_set.has_labels:
+        ours = [features.label_id for features in recorded_set.features]
+        assert ours == label_ids
+    else:
+        # Google's code writes 0 where there is no label.
+        assert not any(label_ids)
+        assert {example.label for example in recorded_set.examples} == {None}
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,11 @@ def test_evaluation_reads_once_in_order(three_files):
     assert first_ids_of(dataset) == expected
 
 
+def test_evaluation_may_skip_its_first_records(three_files):
+    dataset = dataset_of(three_files, 8, is_training=False, skip_records=35)
+    assert first_ids_of(dataset) == [215, 216, 217, 218, 219]
+
+
 def test_training_is_a_function_of_the_seed(three_files):
     def draw_numbers(seed, num_batches=30):
         dataset = dataset_of(three_files, 4, is_training=True, seed=seed)

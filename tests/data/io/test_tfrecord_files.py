@@ -71,7 +71,7 @@ def with_false_length(length):
         (lambda data: data[:30], "byte 26"),
         (
             lambda data: b"some text, long enough to look at\n",
-            "is not a TFRecord file.*create_pretraining_data.py",
+            "TFRecord.*create_pretraining_data.py",
         ),
         (flip_bit_at(26), "byte 26"),
         # Python cannot read so much, and TensorFlow's reader crashes.

@@ -199,7 +199,7 @@ def test_tags_of_words_are_not_read_as_labels_of_spans(tmp_path):
 
     with pytest.raises(
         ValueError,
-        match="the labels of spans are tags of words, such as 'B-PER'",
+        match="tags of words, such as 'B-PER'",
     ):
         read_labels("B-PER", "I-PER")
     assert len(read_labels("B-cell", "I-beam")) == 1

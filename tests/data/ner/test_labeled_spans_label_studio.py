@@ -30,7 +30,7 @@ def task_of(*annotations, **data):
         {"text": TEXT, "data": {"id": 7}, "annotations": []},
     ],
 )
-def test_a_row_with_data_and_annotations_is_a_task(row):
+def test_a_row_is_a_task_by_its_annotations_or_the_text_in_its_data(row):
     assert is_label_studio_task(row)
 
 

@@ -88,7 +88,9 @@ def read_page(path):
     return ReportPage(path.read_text(encoding="utf-8"))
 
 
-def test_entities_are_right_wrong_or_missed(tmp_path):
+@pytest.fixture
+def page(tmp_path):
+    """The report of two sentences: one wrong, and one without an entity."""
     words = ["Anna", HOSTILE, "of", "New", "York", "&", "Rome"]
     right = ["B-PER", "O", "O", "B-LOC", "I-LOC", "O", "B-LOC"]
     predicted = ["B-PER", "O", "O", "B-LOC", "O", "O", "O"]
@@ -98,23 +100,35 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
     ]
     path = tmp_path / "report.html"
     write_entity_report(path, HEADING, examples, [predicted, ["O"]])
-    page = read_page(path)
+    return read_page(path)
+
+
+def test_the_table_of_a_report_counts_entities_of_each_kind(page):
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
         ["LOC", "2", "2", "0", "1"],
         ["PER", "1", "0", "1", "0"],
     ]
-    ((verdict, text),) = page.wrong
-    assert (
-        verdict
-        == "wrong: New (LOC); missed: New York (LOC); missed: Rome (LOC)"
+
+
+def test_a_report_names_the_wrong_and_the_missed_entities(page):
+    ((verdict, _),) = page.wrong
+    assert verdict == (
+        "wrong: New (LOC); missed: New York (LOC); missed: Rome (LOC)"
     )
+
+
+def test_a_report_marks_the_entities_in_the_text(page):
+    ((_, text),) = page.wrong
     assert [mark for mark in text if mark[0]] == [
         ("right predicted", "Anna"),
         ("right predicted", "New"),
         ("right", " York"),
         ("right", "Rome"),
     ]
+
+
+def test_a_sentence_with_all_tags_right_is_right(page):
     assert [verdict for verdict, _ in page.right] == ["right"]
 
 

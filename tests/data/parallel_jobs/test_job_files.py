@@ -110,8 +110,8 @@ def test_a_named_shard_belongs_to_the_manifest(description, tmp_path):
     ("change", "culprit"),
     [
         ({"flags": {"seed": 6}}, "was written with --seed=5; use another"),
-        ({"inputs": []}, "was written with other input files, or another"),
-        ({"model": []}, "was written with another model; use another"),
+        ({"inputs": []}, "other input files"),
+        ({"model": []}, "another model"),
     ],
 )
 def test_a_manifest_of_another_job_is_not_replaced(
@@ -148,7 +148,7 @@ def test_a_damaged_manifest_is_named(job, finished_job, paths, shards):
     with open(paths.manifest_file, "w") as file:
         json.dump({**finished_job, "shards": shards}, file)
     with pytest.raises(
-        ValueError, match=r"manifest.json is damaged: `shards` is missing or"
+        ValueError, match=r"manifest\.json is damaged: `shards`"
     ):
         job.read_intact_manifest()
 

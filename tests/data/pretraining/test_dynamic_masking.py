@@ -19,47 +19,63 @@ NUM_WORDPIECES = 35
 SPECIAL_POSITIONS = [0, 21, 34]
 
 
-@pytest.fixture
-def read_records(tmp_path):
-    """A function that reads records of [CLS], 20 WordPieces, [SEP], 12, [SEP].
+BATCH_SIZE = 25
+MAX_PREDICTIONS = 10
 
-    The records have no masks, and end with padding.
+
+@pytest.fixture
+def vocab_file(tmp_path):
+    """A vocabulary of WORDS."""
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(WORDS))
+    return path
+
+
+@pytest.fixture
+def records_file(tmp_path):
+    """Records of [CLS], 20 WordPieces, [SEP], 12, [SEP], and padding.
+
+    They have no masks.
     """
-    rng = np.random.default_rng(0)
-    (tmp_path / "vocab.txt").write_text("\n".join(WORDS))
     path = str(tmp_path / "a.tfrecord")
-    features = {
-        "input_mask": [1] * NUM_WORDPIECES + [0] * (LENGTH - NUM_WORDPIECES),
-        "segment_ids": [0] * LENGTH,
-    }
+    num_padding = LENGTH - NUM_WORDPIECES
+    rng = np.random.default_rng(0)
     with RecordWriter([path]) as writer:
         for number in range(NUM_RECORDS):
-            ids = np.zeros(LENGTH, int)
-            ids[:NUM_WORDPIECES] = rng.integers(5, len(WORDS), NUM_WORDPIECES)
+            ids = rng.integers(5, len(WORDS), NUM_WORDPIECES)
             ids[SPECIAL_POSITIONS] = [0, 1, 1]
-            features["input_ids"] = ids.tolist()
-            features["next_sentence_labels"] = [number % 2]
+            features = {
+                "input_ids": [*ids.tolist(), *[0] * num_padding],
+                "input_mask": [1] * NUM_WORDPIECES + [0] * num_padding,
+                "segment_ids": [0] * LENGTH,
+                "next_sentence_labels": [number % 2],
+            }
             writer.write(encode_example(features))
+    return path
+
+
+@pytest.fixture
+def read_records(records_file, vocab_file):
+    """(how to read and mask) -> {name: array} of records with masks."""
 
     def read(
         is_training=True, skip=0, count=2 * NUM_RECORDS, seed=3, **options
     ):
         masking = dynamic_masking.DynamicMasking(
-            FullTokenizer(tmp_path / "vocab.txt"),
-            10,
+            FullTokenizer(vocab_file),
+            MAX_PREDICTIONS,
             MaskingOptions(**options),
             seed,
         )
         spec = feature_specs.unmasked_pretraining_spec(LENGTH)
-        records = record_datasets.Records([path], spec, masking)
         dataset = record_datasets.create_dataset(
-            records,
-            25,
+            record_datasets.Records([records_file], spec, masking),
+            BATCH_SIZE,
             is_training=is_training,
             seed=1,
             skip_records=skip,
         )
-        batches = list(dataset.take(count // 25))
+        batches = [*dataset.take(count // BATCH_SIZE)]
         return {
             name: np.concatenate([batch[name] for batch in batches])
             for name in batches[0]
@@ -121,9 +137,9 @@ def test_the_chosen_places_come_first_and_in_order(read_records):
     assert not features["masked_lm_ids"][~weights].any()
 
 
-def test_random_words_are_drawn_as_often_as_googles(read_records, tmp_path):
+def test_random_words_are_drawn_as_often_as_googles(read_records, vocab_file):
     """Google's code draws each word once, by the last of its lines."""
-    (tmp_path / "vocab.txt").write_text("\n".join([*WORDS, *["d"] * 20]))
+    vocab_file.write_text("\n".join([*WORDS, *["d"] * 20]))
     options = {"mask_token_prob": 0.0, "same_token_prob": 0.0}
     features = read_records(masked_lm_prob=0.2, **options)
     _, chosen = original_ids(features)

@@ -117,9 +117,7 @@ def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
         os.symlink("eval-out", tmp_path / "link")
     text = Path(VOCAB).read_text(encoding="utf-8")
     path.write_text(text)
-    with pytest.raises(
-        ValueError, match=r"would replace .*eval-out, which is an input"
-    ):
+    with pytest.raises(ValueError, match=r"replace .*eval-out, .* input"):
         create_shards(tmp_path, eval_fraction=0.1, **flags)
     assert path.read_text() == text
     assert set(os.listdir(tmp_path)) <= {"eval-out", "link"}

@@ -112,9 +112,7 @@ RELEASE = "cased_L-12_H-768_A-12"
 )
 def test_the_name_of_a_release_states_its_casing(tmp_path, weights):
     assert casing_of(tmp_path, CASED, weights=weights) is False
-    with pytest.raises(
-        ValueError, match=r"sets lower-casing to True, but .* to False"
-    ):
+    with pytest.raises(ValueError, match=r"to True, but .* to False"):
         casing_of(tmp_path, weights=weights, do_lower_case=True)
 
 

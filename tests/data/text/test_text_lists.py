@@ -43,6 +43,6 @@ def test_a_pair_in_a_list_is_refused_with_the_right_way():
 
 def test_a_dataset_is_refused_with_the_layer_that_reads_it():
     dataset = tf.data.Dataset.from_tensor_slices(["a"])
-    message = "In tf.data and in a graph, use .*BertTextClassifierPreprocessor"
+    message = "use .*BertTextClassifierPreprocessor"
     with pytest.raises(TypeError, match=message):
         to_list(dataset)

@@ -49,8 +49,7 @@ def test_load_tokenizer_refuses_another_size_of_a_new_model(
 ):
     with pytest.raises(
         ValueError,
-        match=f"10 WordPieces, but vocab_size is {vocab_size}; set vocab_size "
-        r"to 10 in a\.json",
+        match=rf"10 .* vocab_size is {vocab_size}; .* 10 in a\.json",
     ):
         load_tokenizer(
             vocab_file, True, vocab_size=vocab_size, config_file="a.json"

@@ -85,9 +85,7 @@ def test_vocabularies_may_differ_in_unused_entries_and_in_length(tmp_path):
     (tmp_path / "ours.txt").write_text("\n".join(ours))
     (tmp_path / "theirs.txt").write_text("\n".join(theirs))
     vocabulary_of(ours).check_same_tokens(tmp_path / "theirs.txt")
-    with pytest.raises(
-        ValueError, match=r"^w is .* of model: line 2 is .* instead of 'new'"
-    ):
+    with pytest.raises(ValueError, match=r"^w .* model: line 2 .* 'new'"):
         vocabulary_of(theirs, "w").check_same_tokens(
             tmp_path / "ours.txt", "model"
         )

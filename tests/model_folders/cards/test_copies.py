@@ -46,19 +46,8 @@ def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
     assert not any(claim in card(load_best=False) for claim in claims)
 
 
-def test_command_names_files_but_no_folders(tmp_path):
-    teacher = tmp_path / "secret" / "teacher"
-    options = toy_task.create_flags(
-        "secret/run/",
-        teacher=str(teacher),
-        vocab_file="gs://secret/vocab.txt",
-        master="grpc://secret",
-        learning_rate=2e-05,
-        tpu_name="secret",
-    )
-    parsed = dataclasses.replace(
-        toy_task.create_command(options), script="run_classifier.py"
-    )
+def write_card(parsed):
+    """Returns the text of the card of weights that a command has trained."""
     starting_point = StartingPoint(
         parsed=parsed,
         preset=None,
@@ -68,7 +57,20 @@ def test_command_names_files_but_no_folders(tmp_path):
     contents = model_description.create_model_json(
         starting_point, model=None, training_settings={}
     )
-    card = model_card.WeightsCard(model_json=contents).text()
+    return model_card.WeightsCard(model_json=contents).text()
+
+
+def test_command_names_files_but_no_folders(tmp_path):
+    flags = toy_task.create_flags(
+        "secret/run/",
+        teacher=str(tmp_path / "secret" / "teacher"),
+        vocab_file="gs://secret/vocab.txt",
+        master="grpc://secret",
+        learning_rate=2e-05,
+        tpu_name="secret",
+    )
+    command = toy_task.create_command(flags)
+    card = write_card(dataclasses.replace(command, script="run_classifier.py"))
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
         assert f"--{flag}" in card

@@ -81,7 +81,7 @@ def test_a_missing_block_is_a_wrong_number_of_blocks(shapes):
 
 
 def test_the_entries_of_a_file_without_a_bert_are_named():
-    message = "The file contains dense/kernel, dense/bias"
+    message = "contains dense/kernel, dense/bias"
     with pytest.raises(ValueError, match=message):
         check_shapes("a.ckpt", {"dense/kernel": [], "dense/bias": []}, CONFIG)
 
@@ -98,7 +98,7 @@ def test_an_empty_file_contains_no_other_entries():
 
 def test_the_number_of_heads_must_divide_the_hidden_size():
     config = BertConfig(20, hidden_size=8, num_attention_heads=3)
-    message = "hidden_size=8, which must be a multiple of num_attention_heads=3"
+    message = "hidden_size=8, .* num_attention_heads=3"
     with pytest.raises(ValueError, match=message):
         check_shapes("a.ckpt", {}, config)
 

@@ -89,7 +89,7 @@ def test_the_average_is_not_warned_of(caplog):
 @pytest.mark.parametrize("name", ["max_seq_length", "export_seq_length"])
 def test_a_length_beyond_the_positions_is_refused(name):
     lengths = {"max_seq_length": 8, "export_seq_length": 8, name: 65}
-    says = f"--{name}=65 is more than the model's 64 positions .*config.json"
+    says = f"--{name}=65 .* 64 positions .*config.json"
     with pytest.raises(ValueError, match=says):
         settings_check.check_lengths(tiny_config(), "config.json", **lengths)
 

@@ -68,7 +68,7 @@ def check_equal(model, other):
         np.testing.assert_array_equal(value, other_weights[name])
 
 
-def datasets(path):
+def read_layers(path):
     """Returns {name: value} of the weights of layers in an HDF5 file."""
     values = {}
 
@@ -155,10 +155,8 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     write_preset(write_release(tmp_path / "tf1", model), tmp_path / "preset")
     assert list_files(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
     check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
-    assert (
-        folder_reading.read_preset(tmp_path / "preset").model_class
-        == kinds.ENCODER
-    )
+    saved = folder_reading.read_preset(tmp_path / "preset")
+    assert saved.model_class == kinds.ENCODER
 
 
 def test_a_model_can_be_saved_before_its_first_call(tmp_path):
@@ -169,39 +167,75 @@ def test_a_model_can_be_saved_before_its_first_call(tmp_path):
     check_equal(copy, model)
 
 
-def test_the_encoder_of_a_pretrained_model_is_saved_with_new_words(tmp_path):
-    model = create_perturbed(modeling.BertPretrainer)
-    source = write_release(tmp_path / "tf1", model)
-    write_preset(source, tmp_path / "preset", model="bert")
-    check_equal(model.bert, modeling.BertModel.from_preset(tmp_path / "preset"))
+@pytest.fixture
+def pretrainer():
+    """A model of pretraining, whose head KerasHub has not."""
+    return create_perturbed(modeling.BertPretrainer)
+
+
+@pytest.fixture
+def pretrainer_release(pretrainer, tmp_path):
+    """A folder with the pretrainer in Google's format."""
+    return write_release(tmp_path / "tf1", pretrainer)
+
+
+def test_the_encoder_of_a_pretrained_model_is_saved(
+    pretrainer, pretrainer_release, tmp_path
+):
+    write_preset(pretrainer_release, tmp_path / "preset", model="bert")
+    copy = modeling.BertModel.from_preset(tmp_path / "preset")
+    check_equal(pretrainer.bert, copy)
+
+
+def test_an_encoder_is_saved_with_new_words(pretrainer_release, tmp_path):
+    words = (pretrainer_release / "vocab.txt").read_bytes()
     extended = tmp_path / "extended.txt"
-    extended.write_bytes((source / "vocab.txt").read_bytes() + b"boatboat\n")
+    extended.write_bytes(words + b"boatboat\n")
     options = {"model": "bert", "extended_vocab_file": str(extended)}
-    write_preset(source, tmp_path / "more", **options)
-    assert modeling.load_config(tmp_path / "more").vocab_size == 1601
+    write_preset(pretrainer_release, tmp_path / "preset", **options)
+    config = modeling.load_config(tmp_path / "preset")
+    assert config.vocab_size == CONFIG.vocab_size + 1
 
 
-def test_the_files_are_those_that_kerashub_writes(tmp_path):
+@pytest.fixture(scope="module")
+def rewritten(tmp_path_factory):
+    """The recorded preset of KerasHub, read and written again."""
+    preset = tmp_path_factory.mktemp("rewritten") / "preset"
+    write_preset(RECORDED, preset)
+    return preset
+
+
+@pytest.mark.parametrize("name", ["model.weights.h5", "task.weights.h5"])
+def test_the_weights_are_those_that_kerashub_writes(rewritten, name):
+    expected, written = (
+        read_layers(RECORDED / name),
+        read_layers(rewritten / name),
+    )
+    assert written.keys() == expected.keys()
+    for key, value in expected.items():
+        np.testing.assert_array_equal(written[key], value)
+
+
+@pytest.mark.parametrize(
+    "name", ["config", "task", "tokenizer", "preprocessor"]
+)
+def test_the_json_files_are_those_that_kerashub_writes(rewritten, name):
     """All but the accents, which KerasHub's user had kept."""
-    write_preset(RECORDED, tmp_path / "preset")
-    for name in ("model.weights.h5", "task.weights.h5"):
-        before, after = (
-            datasets(folder / name)
-            for folder in (RECORDED, tmp_path / "preset")
-        )
-        assert before.keys() == after.keys()
-        for key, value in before.items():
-            np.testing.assert_array_equal(after[key], value)
-    for name in ("config", "task", "tokenizer", "preprocessor"):
-        before = (RECORDED / f"{name}.json").read_text()
-        before = before.replace(
-            '"strip_accents": false', '"strip_accents": true'
-        )
-        assert read_json(tmp_path / f"preset/{name}.json") == json.loads(before)
-    assert read_json(tmp_path / "preset/metadata.json").keys() == read_json(
-        RECORDED / "metadata.json"
-    ).keys() - {"date_saved"}
-    task = read_json(tmp_path / "preset/task.json")["config"]
+    recorded = (RECORDED / f"{name}.json").read_text()
+    expected = recorded.replace(
+        '"strip_accents": false', '"strip_accents": true'
+    )
+    assert read_json(rewritten / f"{name}.json") == json.loads(expected)
+
+
+def test_the_metadata_has_the_entries_of_kerashub_but_for_the_date(rewritten):
+    recorded = read_json(RECORDED / "metadata.json")
+    written = read_json(rewritten / "metadata.json")
+    assert written.keys() == recorded.keys() - {"date_saved"}
+
+
+def test_the_dropout_for_kerashub_is_that_of_the_head(rewritten):
+    task = read_json(rewritten / "task.json")["config"]
     assert task["dropout"] == modeling.BertClassifier.head_dropout_prob
 
 
@@ -219,12 +253,8 @@ def test_the_output_mode_comes_back(tmp_path, mode, num_labels, activation):
     write_preset(source, tmp_path / "preset")
     task = read_json(tmp_path / "preset/task.json")["config"]
     assert task["activation"] == activation
-    assert (
-        folder_reading.read_preset(tmp_path / "preset").head_settings[
-            "output_mode"
-        ]
-        == mode
-    )
+    saved = folder_reading.read_preset(tmp_path / "preset")
+    assert saved.head_settings["output_mode"] == mode
 
 
 def test_a_preset_without_model_json_tells_several_labels_from_one(tmp_path):

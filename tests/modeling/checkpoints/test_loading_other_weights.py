@@ -106,7 +106,7 @@ def test_another_architecture_is_refused_by_every_function(tmp_path, load):
     config.write_text(json.dumps(CONFIG | {"model_type": "roberta"}))
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]
     (folder / "vocab.txt").write_text("\n".join(words))
-    says = r"config.json: `model_type` is 'roberta', .* another network"
+    says = r"config.json: `model_type` is 'roberta'"
     with pytest.raises(ValueError, match=says):
         load(folder)
 

@@ -79,32 +79,46 @@ def join_all(threads):
     wait_until(lambda: not any(thread.is_alive() for thread in threads))
 
 
-def test_short_requests_are_answered_before_earlier_long_ones(server):
-    """Others are answered before the long request that came first."""
-    is_over = threading.Event()
-    ended = []
+@contextlib.contextmanager
+def clients_with_long_requests(server):
+    """Yields the paths of the requests that were answered so far.
 
-    def repeat(path, body):
+    Two clients compete for each model, without a pause. They end with the
+    block, and the server is then asked to stop.
+    """
+    is_over = threading.Event()
+    answered = []
+
+    def ask_until_it_is_over(path, body):
         with server.connect() as connection:
             while not is_over.is_set():
                 assert ask(connection, "POST", path, body)[0] == 200
-                ended.append(path)
+                answered.append(path)
 
-    # Two long requests compete for each model.
-    long = [*LARGEST, LARGEST[-1]]
-    threads = [start_thread(repeat, *arguments) for arguments in long]
-    # The next long request of a client follows at once.
-    wait_until(lambda: {ANSWER, TAG} <= {*ended})
-    # For each short request, the long ones to its model that ended meanwhile.
-    counts = []
-    with server.connect() as connection:
-        for path, body in SHORT * 10:
-            before = ended.count(path)
-            assert ask(connection, "POST", path, body)[0] == 200
-            counts.append(ended.count(path) - before)
+    threads = [
+        start_thread(ask_until_it_is_over, path, body)
+        for path, body in [*LARGEST, LARGEST[-1]]
+    ]
+    # The next request of a client follows at once.
+    wait_until(lambda: {ANSWER, TAG} <= {*answered})
+    yield answered
     is_over.set()
     server.script.send(signal.SIGTERM)
     join_all(threads)
+
+
+def test_short_requests_are_answered_before_earlier_long_ones(server):
+    """Others are answered before the long request that came first."""
+    # For each short request, the long ones to its model that ended meanwhile.
+    counts = []
+    with (
+        clients_with_long_requests(server) as answered,
+        server.connect() as connection,
+    ):
+        for path, body in SHORT * 10:
+            before = answered.count(path)
+            assert ask(connection, "POST", path, body)[0] == 200
+            counts.append(answered.count(path) - before)
     assert server.stop() == 0, server.script.stderr()
     # A long request may happen to end just then. But if each short one waited
     # for the long ones before it, at least one would end each time.

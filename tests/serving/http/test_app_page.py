@@ -46,32 +46,33 @@ def driver():
     driver.quit()
 
 
+def name_first_label(folder, num_texts):
+    """Gives a model LABEL as its first label, and a number of texts."""
+    path = folder / "model.json"
+    description = json.loads(path.read_text())
+    description["origin"]["settings"] = {"num_texts": num_texts}
+    labels = description["task"]["labels"]
+    labels[0] = LABEL
+    path.write_text(json.dumps(description))
+    (folder / "labels.txt").write_text("\n".join(labels) + "\n")
+    # transformers and optimum read the names in config.json.
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    config["id2label"] = {str(index): name for index, name in enumerate(labels)}
+    config["label2id"] = {name: index for index, name in enumerate(labels)}
+    path.write_text(json.dumps(config))
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, export_folders):
-    """Has a model of single texts, with an evil label, one of pairs, ..."""
+    """Has each export, and classifiers of texts and of pairs with LABEL."""
     folder = tmp_path_factory.mktemp("page")
-    models = {kind: export_folders[kind] for kind in export_folders}
+    models = dict(export_folders)
     for name, num_texts in (("single", 1), ("pairs", 2)):
         models[name] = shutil.copytree(
             export_folders["classifier"], folder / name
         )
-        path = models[name] / "model.json"
-        content = json.loads(path.read_text())
-        content["origin"]["settings"] = {"num_texts": num_texts}
-        content["task"]["labels"][0] = LABEL
-        path.write_text(json.dumps(content))
-        labels = content["task"]["labels"]
-        (models[name] / "labels.txt").write_text("\n".join(labels) + "\n")
-        # transformers and optimum read the names in config.json.
-        path = models[name] / "config.json"
-        content = json.loads(path.read_text())
-        content["id2label"] = {
-            str(index): label for index, label in enumerate(labels)
-        }
-        content["label2id"] = {
-            label: index for index, label in enumerate(labels)
-        }
-        path.write_text(json.dumps(content))
+        name_first_label(models[name], num_texts)
     token = folder / "token"
     token.write_text("a-secret-word")
     with running_server(folder, models, token_file=token) as server:

@@ -92,7 +92,7 @@ def serve_with(monkeypatch):
 
 def test_a_package_that_is_not_installed_is_named(serve_with):
     error = ModuleNotFoundError("No module", name="uvicorn.config")
-    says = r"the server needs uvicorn\.config: pip install .*serve"
+    says = r"uvicorn\.config: pip install .*serve"
     with pytest.raises(ValueError, match=says):
         serve_with(error)
 

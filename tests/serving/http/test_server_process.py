@@ -17,6 +17,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from serving.http.serve_config import LimitOptions
 from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
@@ -27,6 +28,7 @@ TEXT = {"text": "The harbor light is on."}
 TAG = "/api/models/ner/tag"
 CLASSIFY = "/api/models/classifier/classify"
 HEAD = b"POST /api/models/ner/tag HTTP/1.1\r\nHost: a\r\n"
+WITH_MASKS = [text for text in MASKED if "[MASK]" in text]
 # (kind of model, task, requests)
 TASKS = [
     ("classifier", "classify", [{"text": text} for text in TEXTS]),
@@ -36,12 +38,15 @@ TASKS = [
         [{"question": "Who?", "context": text} for text in TEXTS],
     ),
     ("ner", "tag", [{"text": text} for text in TEXTS]),
-    ("pretraining", "fill-mask", [{"text": text} for text in MASKED[9:]]),
+    ("pretraining", "fill-mask", [{"text": text} for text in WITH_MASKS]),
     ("features", "embed", [{"text": text} for text in TEXTS]),
     ("features", "tokenize", [{"text": text} for text in TEXTS]),
 ]
 
 
+# Clients that ask at the same time, and how often each request is sent.
+NUM_CLIENTS = 64
+NUM_REPEATS = 4
 EACH_TASK = pytest.mark.parametrize(("kind", "task", "requests"), TASKS)
 
 
@@ -70,9 +75,10 @@ def check_reply(server, path, body, expected):
 def test_one_request_has_the_reply_of_python(
     server_of_all_kinds, ask_python, kind, task, requests
 ):
-    (expected,) = ask_python(kind, task, requests[1:2])
+    _, request, *_ = requests
+    (expected,) = ask_python(kind, task, [request])
     check_reply(
-        server_of_all_kinds, f"/api/models/{kind}/{task}", requests[1], expected
+        server_of_all_kinds, f"/api/models/{kind}/{task}", request, expected
     )
 
 
@@ -131,8 +137,8 @@ def test_64_clients_get_the_replies_of_one(server_of_all_kinds):
     ]
     alone = [server_of_all_kinds.ask("POST", *request) for request in requests]
     assert {status for status, _ in alone} == {200}
-    with ThreadPoolExecutor(64) as pool:
-        numbers = [*range(len(requests))] * 4
+    with ThreadPoolExecutor(NUM_CLIENTS) as pool:
+        numbers = [*range(len(requests))] * NUM_REPEATS
         random.Random(1).shuffle(numbers)
         result = pool.map(
             lambda i: server_of_all_kinds.ask("POST", *requests[i]), numbers
@@ -142,6 +148,9 @@ def test_64_clients_get_the_replies_of_one(server_of_all_kinds):
             assert_same(reply, alone[number][1], 1e-4)
 
 
+# Brackets in brackets, more than a reader of JSON can follow.
+TOO_DEEP = "[" * 50_000
+MAX_TEXTS = LimitOptions().max_texts
 # {what is asked: (method, path, body, status, part of the reply)}
 REPLIES = {
     "unknown model": ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
@@ -162,7 +171,7 @@ REPLIES = {
     "unknown page": ("GET", "/docs", None, 404, ""),
     "file outside of the page": ("GET", "/%2e%2e/server.py", None, 404, ""),
     "wrong method": ("GET", TAG, None, 405, "use POST"),
-    "not JSON": ("POST", TAG, "[" * 50_000, 400, "JSON"),
+    "not JSON": ("POST", TAG, TOO_DEEP, 400, "JSON"),
     "half of a surrogate pair": (
         "POST",
         TAG,
@@ -192,7 +201,13 @@ REPLIES = {
         400,
         "instances",
     ),
-    "too many texts": ("POST", TAG, {"text": ["a"] * 129}, 413, "--max_texts"),
+    "too many texts": (
+        "POST",
+        TAG,
+        {"text": ["a"] * (MAX_TEXTS + 1)},
+        413,
+        "--max_texts",
+    ),
     "no texts": ("POST", TAG, {"text": []}, 200, "[]"),
     "no instances": (
         "POST",
@@ -232,7 +247,12 @@ def test_the_server_replies_to_a_request_with_its_status(
         assert "\n" not in reply["error"]
 
 
-CHUNK = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+MAX_BYTES = LimitOptions().max_body_bytes
+CHUNK_SIZE = 1 << 16
+CHUNK = b"%x\r\n" % CHUNK_SIZE + b" " * CHUNK_SIZE + b"\r\n"
+NUM_CHUNKS = 2 * MAX_BYTES // CHUNK_SIZE
+# A line of a request's head that is longer than any server reads.
+LONG = b"y" * 200_000
 TOO_LARGE = {
     "a length of terabytes": (
         HEAD + b"Content-Length: 99999999999999\r\n\r\n" + b" " * 10**6
@@ -241,14 +261,17 @@ TOO_LARGE = {
         HEAD + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000
     ),
     "many chunks": (
-        HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + CHUNK * 21 + b"0\r\n\r\n"
+        HEAD
+        + b"Transfer-Encoding: chunked\r\n\r\n"
+        + CHUNK * NUM_CHUNKS
+        + b"0\r\n\r\n"
     ),
 }
 HOSTILE = [
     b"\0\xff\r\n\r\n",
     b"GET / HTTP/9.9\r\n\r\n",
-    b"GET " + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
-    HEAD + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
+    b"GET " + LONG + b" HTTP/1.1\r\n\r\n",
+    HEAD + b"X: " + LONG + b"\r\n\r\n",
     HEAD + b"Content-Length: -1\r\n\r\n",
     HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
     *TOO_LARGE.values(),
@@ -260,7 +283,8 @@ HOSTILE = [
 def test_malformed_requests_prevent_no_reply_to_other_clients(
     server_of_all_kinds,
 ):
-    num_requests = 52
+    # Each of HOSTILE several times, beside different others.
+    num_requests = 5 * len(HOSTILE) + 2
 
     def ask_after_a_hostile_client(number):
         send_bytes(server_of_all_kinds, HOSTILE[number % len(HOSTILE)])
@@ -356,6 +380,11 @@ def test_a_missing_body_or_head_keeps_no_connection(guarded_server):
     assert none == b""
 
 
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+# Bytes of a body that `begin_request` sends.
+NUM_FIRST_BYTES = 5
+
+
 def begin_request(client, data):
     """Sends a request's head and its first bytes, once the server waits."""
     client.putrequest("POST", TAG)
@@ -363,14 +392,15 @@ def begin_request(client, data):
     client.putheader("Expect", "100-continue")
     client.endheaders()
     # The server says so when it has read the head, and wants the body.
-    assert client.sock.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
-    client.send(data[:5])
+    assert client.sock.recv(len(CONTINUE) + 1) == CONTINUE
+    client.send(data[:NUM_FIRST_BYTES])
 
 
 def test_at_sigterm_every_accepted_request_gets_its_reply(
     tmp_path, export_folders
 ):
-    data = json.dumps([TEXT] * 3).encode()
+    num_texts = 3
+    data = json.dumps([TEXT] * num_texts).encode()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(
             running_server(tmp_path, {"ner": export_folders["ner"]})
@@ -380,11 +410,11 @@ def test_at_sigterm_every_accepted_request_gets_its_reply(
             begin_request(client, data)
         server.start_to_stop()
         for client in clients:
-            client.send(data[5:])
+            client.send(data[NUM_FIRST_BYTES:])
         for client in clients:
             response = client.getresponse()
             assert response.status == 200
-            assert len(json.load(response)) == 3
+            assert len(json.load(response)) == num_texts
         assert server.stop() == 0, server.script.stderr()
     assert "all accepted requests are answered" in server.script.stderr()
     with pytest.raises(ConnectionRefusedError):

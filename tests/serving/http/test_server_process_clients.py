@@ -33,8 +33,12 @@ class EndlessExport(ExportToServe):
         threading.Event().wait()
 
 
+# Of a reply: more bytes than a system holds for a client that does not read.
+LONG_REPLY = 15_000_000
+
+
 def serve_long_replies(port):
-    export = EchoExport(engine=EchoEngine(output_of=lambda _: "a" * 15_000_000))
+    export = EchoExport(engine=EchoEngine(output_of=lambda _: "a" * LONG_REPLY))
     server = ServerApp.create({"m": export}, limits=LimitOptions(timeout_s=3))
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
@@ -112,9 +116,11 @@ def test_a_connection_ends_if_its_reply_is_left_unread():
     request = head + b'Content-Length: 13\r\n\r\n{"text": "a"}'
     last = request.replace(b"Host", b"Connection: close\r\nHost")
     with served_by(serve_long_replies, b" 200 ") as server:
-        assert len(send_bytes(server, last, shut=False)) > 15_000_000
+        assert len(send_bytes(server, last, shut=False)) > LONG_REPLY
         num_sockets = count_sockets(server)
-        with socket.create_connection(("127.0.0.1", server.port), 60) as client:
+        with socket.create_connection(
+            ("127.0.0.1", server.port), TIMEOUT
+        ) as client:
             client.sendall(request)
             wait_until(lambda: count_sockets(server) > num_sockets)
             # The server closes the connection by itself.
@@ -123,7 +129,7 @@ def test_a_connection_ends_if_its_reply_is_left_unread():
             with contextlib.suppress(ConnectionError):
                 while part := client.recv(1 << 16):
                     received += len(part)
-        assert 0 < received < 15_000_000
+        assert 0 < received < LONG_REPLY
 
 
 def test_nothing_is_computed_for_a_client_that_is_gone(tmp_path):

@@ -10,11 +10,15 @@ import pytest
 from tests.support.paths import ROOT
 from tests.support.waiting import TIMEOUT, killed_late
 
+pytestmark = pytest.mark.slow
+REQUEST = {"text": "A harbor."}
+# Status of a command whose output nobody reads: 128, and the number of SIGPIPE.
+CLOSED_PIPE_STATUS = 141
 
-@pytest.mark.slow
-def test_a_pipe_is_answered_line_by_line_until_its_reader_ends(
-    saved_models_folder,
-):
+
+@pytest.fixture
+def process(saved_models_folder):
+    """predict.py, which reads requests from a pipe and answers in another."""
     model = f"--model={saved_models_folder / 'features'}"
     with (
         subprocess.Popen(
@@ -26,24 +30,33 @@ def test_a_pipe_is_answered_line_by_line_until_its_reader_ends(
         ) as process,
         killed_late(process),
     ):
+        yield process
 
-        def send(request):
-            process.stdin.write(json.dumps(request).encode() + b"\n")
-            process.stdin.flush()
 
-        for request, field in [
-            ({"text": "A harbor."}, "pooled"),
-            ({"text": 7}, "error"),
-            ({"text": "the sea " * 99}, "pooled"),
-        ]:
-            send(request)
-            # Before the next one, and before the pipe ends.
-            assert field in json.loads(process.stdout.readline())
-        # The reader has enough, as `head -3` has.
-        process.stdout.close()
-        send({"text": "A harbor."})
-        process.stdin.close()
-        errors = process.stderr.read()
-        assert process.wait(TIMEOUT) == 141
+def send(process, request):
+    """Writes a request to the pipe, which stays open."""
+    process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.flush()
+
+
+def test_a_line_is_answered_before_the_next_one_comes(process):
+    for request, field in [
+        (REQUEST, "pooled"),
+        ({"text": 7}, "error"),
+        ({"text": "the sea " * 99}, "pooled"),
+    ]:
+        send(process, request)
+        assert field in json.loads(process.stdout.readline())
+
+
+def test_predict_ends_without_an_error_when_nobody_reads_its_answers(process):
+    """As `head -1` ends after a line."""
+    send(process, REQUEST)
+    assert process.stdout.readline()
+    process.stdout.close()
+    send(process, REQUEST)
+    process.stdin.close()
+    errors = process.stderr.read()
+    assert process.wait(TIMEOUT) == CLOSED_PIPE_STATUS
     assert b"Traceback" not in errors
     assert b"error: " not in errors

@@ -130,7 +130,9 @@ def running_server(
 def send_bytes(server: ServerProcess, data: bytes, shut: bool = True) -> bytes:
     """Returns what the server answers to raw bytes."""
     received = bytearray()
-    with socket.create_connection(("127.0.0.1", server.port), 60) as client:
+    with socket.create_connection(
+        ("127.0.0.1", server.port), TIMEOUT
+    ) as client:
         try:
             client.sendall(data)
             if shut:

@@ -14,7 +14,11 @@ from tests.support.tasks.scripted_task import (
     run_task,
     run_without_training,
 )
-from tests.support.two_weight_model import create_batches, create_loop_trainer
+from tests.support.two_weight_model import (
+    create_batches,
+    create_loop_trainer,
+    fit_batches,
+)
 from training.loop.best_step_callback import BestStepCallback
 from training.run_files.best_step import BestStepRule
 
@@ -107,8 +111,8 @@ def best_step_of(trainer, values):
 
 def test_a_first_score_of_nan_is_not_the_best(tmp_path):
     trainer = create_loop_trainer(tmp_path)
-    trainer.fit_batches(
-        create_batches([]), 1, [best_step_of(trainer, [np.nan])]
+    fit_batches(
+        trainer, create_batches([]), 1, [best_step_of(trainer, [np.nan])]
     )
     assert not list_checkpoint_steps(tmp_path / "best")
 
@@ -118,7 +122,7 @@ def among_nan(tmp_path):
     """A Trainer that has stopped two steps after its best one, the fourth."""
     trainer = create_loop_trainer(tmp_path)
     values = [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan]
-    trainer.fit_batches(create_batches([]), 9, [best_step_of(trainer, values)])
+    fit_batches(trainer, create_batches([]), 9, [best_step_of(trainer, values)])
     return trainer
 
 
@@ -147,7 +151,7 @@ def test_a_resumed_run_replaces_an_infinite_best_loss(tmp_path):
             rule,
             num_train_steps=num_steps,
         )
-        trainer.fit_batches(create_batches([]), num_steps, [best])
+        fit_batches(trainer, create_batches([]), num_steps, [best])
 
     train(np.inf, 1)
     train(3.0, 2)

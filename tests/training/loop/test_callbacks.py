@@ -2,7 +2,11 @@
 
 import pytest
 
-from tests.support.two_weight_model import create_batches, create_loop_trainer
+from tests.support.two_weight_model import (
+    create_batches,
+    create_loop_trainer,
+    fit_batches,
+)
 from training.loop.callbacks import Callback, Decision
 
 
@@ -36,7 +40,7 @@ class Recorder(Callback):
 def train_steps(folder, *callbacks, num_steps=3):
     """Trains for some steps, and returns the Trainer."""
     trainer = create_loop_trainer(folder)
-    trainer.fit_batches(create_batches([]), num_steps, callbacks)
+    fit_batches(trainer, create_batches([]), num_steps, callbacks)
     return trainer
 
 

@@ -8,10 +8,11 @@ import pytest
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import (
-    NO_RECORDS,
     OnStep,
     create_batches,
     create_loop_trainer,
+    fit_batches,
+    write_records,
 )
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback, Decision
@@ -45,7 +46,9 @@ class Loop:
     def __init__(self, folder, callbacks=()):
         self.stop = threading.Event()
         self._trainer = create_loop_trainer(folder)
-        self._trainer.given_batches = create_batches([])
+        self._records = write_records(
+            folder / "train.tf_record", create_batches([])
+        )
         self._loop = StepLoop(
             self._trainer.train_step,
             self._trainer.run_weights,
@@ -62,7 +65,7 @@ class Loop:
 
     def run(self):
         """Runs the steps; returns the names of the reasons to end."""
-        dataset = self._trainer.create_dataset(NO_RECORDS)
+        dataset = self._trainer.create_dataset(self._records)
         reasons = self._loop.run(dataset, self.stop, epochs=None)
         return [name for name, value in reasons._asdict().items() if value]
 
@@ -129,7 +132,7 @@ def stopped_early(request, tmp_path):
         BestStepRule(7, "figure", patience=2),
         num_train_steps=50,
     )
-    trainer.fit_batches(create_batches([]), 50, [best])
+    fit_batches(trainer, create_batches([]), 50, [best])
     return trainer, evaluated
 
 
@@ -168,12 +171,12 @@ def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):
         lambda step, logs: step == 2 and signal.raise_signal(signal.SIGTERM)
     )
     with pytest.raises(SystemExit) as caught:
-        trainer.fit_batches(create_batches([]), 5, [signals])
+        fit_batches(trainer, create_batches([]), 5, [signals])
     assert caught.value.code == INTERRUPTED_STATUS
     assert list_checkpoint_steps(tmp_path) == [2]
 
 
 def test_a_run_out_of_time_saves_its_step(tmp_path):
     trainer = create_loop_trainer(tmp_path, max_hours=1e-9)
-    trainer.fit_batches(create_batches([]), 9)
+    fit_batches(trainer, create_batches([]), 9)
     assert list_checkpoint_steps(tmp_path) == [1]

@@ -5,7 +5,11 @@ import pytest
 import modeling
 from modeling import losses
 from tests.support import base_width, golden
-from tests.support.two_weight_model import OnStep, create_loop_trainer
+from tests.support.two_weight_model import (
+    OnStep,
+    create_loop_trainer,
+    fit_batches,
+)
 from tests.testdata.golden.base_width import record
 
 
@@ -23,7 +27,7 @@ def train_recorded_steps(output_dir, dtype):
     logs = []
     look = OnStep(lambda step, values: logs.append(values))
     batches = [record.create_batch(step) for step in range(record.NUM_STEPS)]
-    trainer.fit_batches(batches, record.NUM_STEPS, [look])
+    fit_batches(trainer, batches, record.NUM_STEPS, [look])
     changes = {
         name: variable.numpy() - record.draw(name, variable.shape)
         for name, variable in modeling.named_variables(model).items()

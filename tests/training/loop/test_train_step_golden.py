@@ -9,7 +9,11 @@ import modeling
 from modeling import losses
 from tests.support import golden
 from tests.support.models import NO_DROPOUT, built
-from tests.support.two_weight_model import OnStep, create_loop_trainer
+from tests.support.two_weight_model import (
+    OnStep,
+    create_loop_trainer,
+    fit_batches,
+)
 
 # Number of examples in each recorded batch.
 BATCH_SIZE = 4
@@ -102,8 +106,8 @@ def test_training_steps_are_those_that_googles_code_recorded(
             path, tmp_path, num_micro_batches
         )
         look = OnStep(lambda step, values: logs.append(values))
-        trainer.fit_batches(
-            batches(recording), len(recording["global_norm"]), [look]
+        fit_batches(
+            trainer, batches(recording), len(recording["global_norm"]), [look]
         )
     names = sorted(LOSSES & {*recording})
     assert names
@@ -130,8 +134,8 @@ def test_several_steps_in_one_call_are_the_same_as_single_steps(tmp_path):
     steps = []
     recording, variables, trainer = load_recorded_run(path, tmp_path, at_once=7)
     look = OnStep(lambda step, values: steps.append(step))
-    trainer.fit_batches(
-        batches(recording), len(recording["global_norm"]), [look]
+    fit_batches(
+        trainer, batches(recording), len(recording["global_norm"]), [look]
     )
     assert steps == [7, 14, 21, 28, 30]
     name = "bert/embeddings/word_embeddings"

@@ -3,12 +3,12 @@
 import dataclasses
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import modeling
-from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.reading import folder_reading
 from tests.support import script_runner
@@ -55,11 +55,10 @@ def teacher(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def options(tmp_path, teacher):
-    """Flags of a student of two blocks, which saves every step."""
+def create_options(folder, teacher):
+    """Returns flags of a student of two blocks, which saves every step."""
     return toy_task.create_run(
-        tmp_path,
+        folder,
         num_hidden_layers=2,
         max_seq_length=ToyTask.max_seq_length,
         learning_rate=1e-2,
@@ -71,28 +70,76 @@ def options(tmp_path, teacher):
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("hidden", [False, True])
-def test_a_resumed_run_ends_with_the_same_bits(
-    options, teacher, tmp_path, hidden
-):
-    options = options | {"distill_hidden": hidden}
+@pytest.fixture
+def options(tmp_path, teacher):
+    """Flags of a student in the folder of the test."""
+    return create_options(tmp_path, teacher)
+
+
+@dataclasses.dataclass(frozen=True)
+class StudentRun:
+    """A run of six steps.
+
+    Attributes:
+        options: its flags.
+        learns_from_blocks: whether it learns from the teacher's blocks too.
+    """
+
+    options: script_runner.Flags
+    learns_from_blocks: bool
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["outputs", "blocks"])
+def student_run(request, tmp_path_factory, teacher):
+    """A finished StudentRun. No test may change its folder."""
+    folder = tmp_path_factory.mktemp("student")
+    options = create_options(folder, teacher)
+    options["distill_hidden"] = request.param
     toy_task.run_task(ToyTask, options)
-    run = tmp_path / "run"
-    expected = read_checkpoint(run, 6)
-    assert ("distillation/kernel/adam_m" in expected) == hidden
-    # As a kill after step 2 leaves it, its records lost too.
+    return StudentRun(options, request.param)
+
+
+@pytest.fixture
+def options_of_killed_run(student_run, tmp_path):
+    """Flags that resume the run as a kill after step 2 leaves it.
+
+    The kill lost its records, too.
+    """
     killed = tmp_path / "killed"
     killed.mkdir()
-    for file in run.iterdir():
+    for file in Path(student_run.options["output_dir"]).iterdir():
         if "ckpt-2." in file.name or file.name == model_json.MODEL_JSON_FILE:
             shutil.copy(file, killed)
-    resumed = options | {"output_dir": str(killed)}
-    toy_task.run_task(ToyTask, resumed)
-    assert_same_bits(read_checkpoint(killed, 6), expected)
-    other = resumed | {"teacher": str(teacher / "hf")}
+    return student_run.options | {"output_dir": str(killed)}
+
+
+@pytest.mark.slow
+def test_only_learning_from_blocks_trains_a_kernel_of_the_distillation(
+    student_run,
+):
+    weights = read_checkpoint(student_run.options["output_dir"], 6)
+    has_kernel = "distillation/kernel/adam_m" in weights
+    assert has_kernel == student_run.learns_from_blocks
+
+
+@pytest.mark.slow
+def test_a_resumed_run_ends_with_the_same_bits(
+    student_run, options_of_killed_run
+):
+    toy_task.run_task(ToyTask, options_of_killed_run)
+    assert_same_bits(
+        read_checkpoint(options_of_killed_run["output_dir"], 6),
+        read_checkpoint(student_run.options["output_dir"], 6),
+    )
+
+
+@pytest.mark.slow
+def test_a_run_is_not_resumed_with_another_teacher(
+    options_of_killed_run, teacher
+):
+    options = options_of_killed_run | {"teacher": str(teacher / "hf")}
     with pytest.raises(ValueError, match="teacher="):
-        toy_task.run_task(ToyTask, other)
+        toy_task.run_task(ToyTask, options)
 
 
 def create_starting_point(options, bert_config):
@@ -136,17 +183,18 @@ def test_a_student_starts_from_chosen_blocks(teacher, file_format):
     student = modeling.BertClassifier(
         dataclasses.replace(bert_config, num_hidden_layers=3), 2
     )
+    chosen_blocks = [0, 3, 3]
     report = modeling.load_checkpoint(
-        student, teacher / file_format, initial_blocks=[0, 3, 3]
+        student, teacher / file_format, initial_blocks=chosen_blocks
     )
     assert not report.missing
     assert all("layer" in name for name in report.unused)
-    blocks = [model.bert.encoder.blocks for model in (student, whole)]
-    for mine, theirs in enumerate([0, 3, 3]):
-        for one, other in zip(
-            blocks[0][mine].weights, blocks[1][theirs].weights, strict=True
-        ):
-            np.testing.assert_array_equal(one, other)
+    for index, chosen in enumerate(chosen_blocks):
+        block = student.bert.encoder.blocks[index]
+        expected = whole.bert.encoder.blocks[chosen]
+        pairs = zip(block.weights, expected.weights, strict=True)
+        for weight, expected_weight in pairs:
+            np.testing.assert_array_equal(weight, expected_weight)
 
 
 def test_as_many_blocks_must_be_chosen_as_the_student_has(teacher):
@@ -180,24 +228,37 @@ def test_a_teacher_of_another_shape_or_task_is_refused(
         load_teacher(starting_point, modeling.BertSpanLabeler, labels)
 
 
-def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
-    """The teacher's outputs have the same names, but are of words."""
-    bert_config = modeling.load_config(options["bert_config_file"])
-    tagger = built(modeling.BertTokenClassifier(bert_config, 2))
-    labels = ["no", "yes"]
-    modeling.save_huggingface(tagger, tmp_path / "tagger", labels=labels)
-    options["teacher"] = str(tmp_path / "tagger")
-    options["data_dir"] = None
+@pytest.fixture
+def load_tagger_as_teacher(options, tmp_path):
+    """(**flags) -> the teacher of a classifier of texts, a tagger of words.
 
-    def load(**changes):
-        config = ClassifierConfig.from_values(**options, **changes)
+    The outputs of both have the same names.
+    """
+    labels = ["no", "yes"]
+    bert_config = modeling.load_config(options["bert_config_file"])
+    tagger = built(modeling.BertTokenClassifier(bert_config, len(labels)))
+    modeling.save_huggingface(tagger, tmp_path / "tagger", labels=labels)
+    changes = {"teacher": str(tmp_path / "tagger"), "data_dir": None}
+
+    def load(**flags):
+        config = ClassifierConfig.from_values(**options | changes, **flags)
         starting_point = toy_task.create_starting_point(config, bert_config)
         return load_teacher(starting_point, create_model, [labels])
 
-    with pytest.raises(ValueError, match="contains a BertTokenClassifier"):
-        load()
-    # A student may learn from the last block only.
-    assert load(distill_alpha=0.0)
+    return load
+
+
+def test_a_teacher_with_a_head_of_another_kind_is_refused(
+    load_tagger_as_teacher,
+):
+    with pytest.raises(ValueError, match="BertTokenClassifier"):
+        load_tagger_as_teacher()
+
+
+def test_a_teachers_last_block_may_be_learned_whatever_its_head_is(
+    load_tagger_as_teacher,
+):
+    assert load_tagger_as_teacher(distill_alpha=0.0)
 
 
 @pytest.mark.slow
@@ -217,38 +278,44 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")
 
 
+VOCABULARY = (SAMPLES / "vocab.txt").read_text()
+MODEL_JSON = {
+    "version": 1,
+    "origin": {"settings": {"output_mode": "multilabel"}},
+}
+
+
 @pytest.mark.parametrize(
-    ("changed", "name"),
+    ("file", "text", "culprit"),
     [
-        ("vocab.txt", "--vocab_file"),
-        ("tokenizer_config.json", "do_lower_case=False"),
-        ("model.json", "output_mode=multilabel"),
+        (
+            "vocab.txt",
+            VOCABULARY.replace("\nthe\n", "\nelse\n"),
+            "--vocab_file",
+        ),
+        (
+            "tokenizer_config.json",
+            '{"do_lower_case": false}',
+            "do_lower_case=False",
+        ),
+        ("model.json", json.dumps(MODEL_JSON), "output_mode=multilabel"),
     ],
+    ids=["vocabulary", "casing", "output mode"],
 )
 def test_a_teacher_of_other_texts_or_outputs_is_refused(
-    tmp_path, changed, name
+    tmp_path, file, text, culprit
 ):
     bert_config = tiny_config()
     teacher = tmp_path / "teacher"
     teacher.mkdir()
-    text = (SAMPLES / "vocab.txt").read_text()
     (teacher / "bert_config.json").write_text(bert_config.to_json_string())
-    (teacher / "vocab.txt").write_text(text)
+    (teacher / "vocab.txt").write_text(VOCABULARY)
+    (teacher / file).write_text(text)
     config = toy_task.create_config(
         tmp_path / "new", teacher=str(teacher), do_train=True
     )
-    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     starting_point = toy_task.create_starting_point(
-        config, bert_config, tokenizer
+        config, bert_config, toy_task.load_tokenizer()
     )
-    provenance = {"settings": {"output_mode": "multilabel"}}
-    other = {
-        "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
-        "tokenizer_config.json": '{"do_lower_case": false}',
-        "model.json": json.dumps({"version": 1, "origin": provenance}),
-    }
-    (teacher / changed).write_text(other[changed])
-    with pytest.raises(
-        ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
-    ):
+    with pytest.raises(ValueError, match=culprit):
         load_teacher(starting_point, create_model, output_mode="regression")

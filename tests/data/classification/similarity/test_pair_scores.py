@@ -14,7 +14,7 @@ def pairs_of(*scores):
 @pytest.mark.parametrize(
     ("scores", "max_score"), [((1, 4.5), 5), ((0, 1), 1), ((None, None), 1)]
 )
-def test_a_score_above_1_is_on_the_scale_to_5(scores, max_score):
+def test_the_scale_ends_at_5_only_if_a_score_is_above_1(scores, max_score):
     assert pair_scores.guess_max_score(pairs_of(*scores)) == max_score
 
 
@@ -27,6 +27,6 @@ def test_a_set_with_scores_off_the_scale_is_named(scores):
     least, largest = scores
     with pytest.raises(
         ValueError,
-        match=f"scores of the dev set are from {least} to {largest}",
+        match=f"dev set are from {least} to {largest}",
     ):
         pair_scores.check_scale("dev", pairs_of(*scores), max_score=1)

@@ -8,6 +8,27 @@ from data.classification.similarity import pair_vectors
 from data.text.tokenization import FullTokenizer
 from tests.support.paths import SAMPLES
 
+MAX_SEQ_LENGTH = 5
+
+
+def create_features(tokenizer, scores=(None,), max_score=1):
+    """Returns the features of the same two texts, once for each score."""
+    examples = [
+        InputExample(row, "the boat", "a", score)
+        for row, score in enumerate(scores)
+    ]
+    return [
+        *pair_vectors.create_pair_features(
+            examples, MAX_SEQ_LENGTH, tokenizer, max_score
+        )
+    ]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """The tokenizer of the samples."""
+    return FullTokenizer(SAMPLES / "vocab.txt")
+
 
 @pytest.mark.parametrize(
     ("scores", "max_score", "expected"),
@@ -17,20 +38,21 @@ from tests.support.paths import SAMPLES
         ([None, None], 1, [None, None]),
     ],
 )
-def test_features_are_of_both_texts(scores, max_score, expected):
-    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    examples = [
-        InputExample(row, "the boat", "a", score)
-        for row, score in enumerate(scores)
-    ]
-    features = [
-        *pair_vectors.create_pair_features(examples, 5, tokenizer, max_score)
-    ]
+def test_the_label_of_features_is_the_share_of_the_largest_score(
+    tokenizer, scores, max_score, expected
+):
+    features = create_features(tokenizer, scores, max_score)
     assert [feature.label_id for feature in features] == expected
-    ids = np.array(features[0].input_ids).reshape(2, 5)
-    second = tokenizer.convert_ids_to_tokens(ids[1].tolist())
-    assert second[:3] == ["[CLS]", "a", "[SEP]"]
-    assert features[0].input_mask == [1, 1, 1, 1, 0, 1, 1, 1, 0, 0]
+
+
+def test_features_have_the_wordpieces_of_one_text_after_the_other(tokenizer):
+    (features,) = create_features(tokenizer)
+    pieces = tokenizer.convert_ids_to_tokens(features.input_ids)
+    assert pieces == [
+        *("[CLS]", "the", "boat", "[SEP]", "[PAD]"),
+        *("[CLS]", "a", "[SEP]", "[PAD]", "[PAD]"),
+    ]
+    assert features.input_mask == [1, 1, 1, 1, 0, 1, 1, 1, 0, 0]
 
 
 def test_the_label_of_a_pair_is_the_cosine_of_its_vectors():

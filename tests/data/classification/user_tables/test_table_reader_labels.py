@@ -153,3 +153,36 @@ def test_a_bad_label_is_named_by_its_line_and_column(tmp_path, mode, label):
         read_examples(
             tmp_path, "dev.jsonl", text, labels=["x", "y"], output_mode=mode
         )
+
+
+def test_a_regression_is_trained_on_numbers_whatever_labels_flags_name(
+    tmp_path,
+):
+    options = {"output_mode": "regression", "labels": ["low", "high"]}
+    text = "text,label\na,1.5\n"
+    assert labels_of(tmp_path, "train.csv", text, **options) == [1.5]
+
+
+def test_labels_of_a_test_set_are_kept(tmp_path):
+    options = {"labels": ["w", "x"]}
+    text = "label,text\nw,a\n,b\n"
+    assert read_examples(tmp_path, "test.csv", text, **options) == [
+        ("test-1", "a", None, "w"),
+        ("test-2", "b", None, None),
+    ]
+
+
+def test_several_labels_of_a_test_set_are_kept(tmp_path):
+    rows = [
+        {"text": "a", "label": ["x"]},
+        {"text": "b", "label": []},
+        {"text": "c", "label": None},
+        {"text": "d"},
+    ]
+    options = {"labels": ["w", "x"], "output_mode": "multilabel"}
+    assert read_examples(tmp_path, "test.jsonl", rows, **options) == [
+        ("test-1", "a", None, ["x"]),
+        ("test-2", "b", None, []),
+        ("test-3", "c", None, None),
+        ("test-4", "d", None, None),
+    ]

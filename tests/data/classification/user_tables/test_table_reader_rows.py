@@ -2,7 +2,11 @@
 
 import pytest
 
-from tests.support.tables.labeled_tables import create_processor, read_examples
+from tests.support.tables.labeled_tables import (
+    create_processor,
+    labels_of,
+    read_examples,
+)
 
 
 def test_rows_of_a_data_file_are_numbered_as_a_spreadsheet_does(tmp_path):
@@ -16,17 +20,6 @@ def test_rows_of_a_data_file_are_numbered_as_a_spreadsheet_does(tmp_path):
     assert guid_of_text["text 39"] == "row 41"
 
 
-def test_a_train_set_without_the_column_of_the_labels_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match="'label'"):
-        read_examples(tmp_path, "train.csv", "text\na\n")
-
-
-def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
-    options = {"labels": ["x", "y"]}
-    (example,) = read_examples(tmp_path, "test.csv", "text\na\n", **options)
-    assert example == ("test-1", "a", None, None)
-
-
 def test_the_log_counts_labels_in_another_spelling(tmp_path, caplog):
     caplog.set_level("INFO")
     read_examples(tmp_path, "train.csv", "text,label\na, x\nb,x\nc,y \n")
@@ -37,3 +30,82 @@ def test_the_log_counts_labels_in_another_spelling(tmp_path, caplog):
 def test_nothing_is_logged_of_a_set_that_is_complete(tmp_path, caplog):
     read_examples(tmp_path, "train.csv", "text,label\na,x\nb,y\n")
     assert not caplog.messages
+
+
+LABELED_ROWS = [
+    {"text": text, "label": label}
+    for text, label in zip("abcdef", "xyxyxy", strict=True)
+]
+
+
+INCOMPLETE_ROWS = [
+    {"text": None, "label": "x"},
+    {"text": " ", "label": "x"},
+    {"text": "\u200b\ufeff", "label": "x"},
+    {"label": "x"},
+    {"text": "g", "label": None},
+    {"text": "h", "label": ""},
+    {"text": "i", "label": []},
+    {"text": "j", "label": float("nan")},
+    {"text": "k"},
+]
+
+
+ALL_ROWS = [LABELED_ROWS[0], *INCOMPLETE_ROWS, *LABELED_ROWS[1:]]
+
+
+for_labeled_sets = pytest.mark.parametrize(
+    ("name", "labels"), [("train.jsonl", None), ("dev.jsonl", ["x", "y"])]
+)
+
+
+@for_labeled_sets
+def test_rows_without_text_or_label_are_left_out(tmp_path, name, labels):
+    examples = read_examples(tmp_path, name, ALL_ROWS, labels=labels)
+    kept = [(text, label) for _, text, _, label in examples]
+    assert kept == [(row["text"], row["label"]) for row in LABELED_ROWS]
+
+
+@for_labeled_sets
+def test_the_log_counts_the_rows_that_are_left_out(
+    tmp_path, caplog, name, labels
+):
+    labels_of(tmp_path, name, ALL_ROWS, labels=labels)
+    assert caplog.messages[-1] == (
+        f"{tmp_path / name}: 4 rows without text left out, "
+        "5 rows without a label left out"
+    )
+
+
+def test_a_pair_of_which_one_text_is_empty_is_kept(tmp_path):
+    text = "text,question,label\na,,x\n,b,y\n,,x\n"
+    options = {"text_b_column": "question"}
+    pairs = [
+        (text_a, text_b)
+        for _, text_a, text_b, _ in read_examples(
+            tmp_path, "train.csv", text, **options
+        )
+    ]
+    assert pairs == [("a", ""), ("", "b")]
+
+
+def test_rows_of_a_test_set_are_all_kept(tmp_path):
+    actual = labels_of(tmp_path, "test.jsonl", ALL_ROWS, labels=["x", "y"])
+    assert actual == [*"xxxxx", *[None] * 5, *"yxyxy"]
+
+
+PRODIGY_ROWS = [
+    {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
+    for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
+]
+
+
+def test_only_accepted_rows_of_prodigy_are_read(tmp_path, caplog):
+    assert labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS) == ["x", "x"]
+    assert "2 rows left out" in caplog.text
+
+
+def test_the_answers_of_prodigy_may_be_the_labels(tmp_path):
+    options = {"label_column": "answer"}
+    actual = labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS, **options)
+    assert actual == ["accept", "reject", "accept", "ignore"]

@@ -16,11 +16,6 @@ def rows():
     return read_topics()
 
 
-def find_keys(texts_of_rows):
-    """Returns the different keys of rows."""
-    return {key_of(texts) for texts in texts_of_rows}
-
-
 def test_other_labels_move_no_row_to_the_other_set(tmp_path, rows):
     relabeled = [(text, LABELS[len(text) % 3]) for text, _ in rows]
     assert split_rows(tmp_path, relabeled) == split_rows(tmp_path, rows)
@@ -50,7 +45,15 @@ def test_other_labels_move_no_row_to_the_other_set(tmp_path, rows):
 def test_copies_that_look_alike_share_a_set(tmp_path, rows, change):
     copies = [(change(text), label) for text, label in rows]
     train, dev = split_rows(tmp_path, [*rows, *copies])
-    assert find_keys(train).isdisjoint(find_keys(dev))
+    texts_of_train = {text for (text,) in train}
+    # A table is read without the blanks around its texts.
+    moved = [
+        text
+        for text, _ in rows
+        if (text in texts_of_train) != (change(text).strip() in texts_of_train)
+    ]
+    assert moved == []
+    assert dev
 
 
 def test_a_pair_and_its_reverse_share_a_set(tmp_path, rows):

@@ -56,9 +56,7 @@ def test_parse_tokenizer_returns_the_casing(parse_changed, lowercase):
 def test_parse_tokenizer_refuses_another_tokenizer(
     parse_changed, section, name, value
 ):
-    with pytest.raises(
-        ValueError, match=f"not BERT's tokenizer. `{section}.{name}` must be"
-    ):
+    with pytest.raises(ValueError, match=rf"`{section}\.{name}` must be"):
         parse_changed((section, name, value))
 
 
@@ -90,6 +88,6 @@ def test_parse_tokenizer_does_not_fill_the_memory_for_one_large_id(
 def test_parse_tokenizer_refuses_the_file_of_kerashub():
     contents = b'{"class_name": "BertTokenizer", "config": {}}'
     with pytest.raises(
-        ValueError, match=r"tokenizer\.json contains no vocabulary. Set the"
+        ValueError, match=r"tokenizer\.json contains no vocabulary"
     ):
         parse_tokenizer(contents, "tokenizer.json")

@@ -115,7 +115,5 @@ def test_an_embedder_states_how_it_pools(classifier):
 
 def test_the_vocabulary_is_not_in_tokenizer_json(classifier):
     (classifier / "assets/tokenizer/vocabulary.txt").unlink()
-    with pytest.raises(
-        ValueError, match=r"contains no vocabulary. .*assets/tokenizer"
-    ):
+    with pytest.raises(ValueError, match=r"no vocabulary. .*assets/tokenizer"):
         FullTokenizer.from_preset(classifier)
