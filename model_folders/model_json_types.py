@@ -4,14 +4,20 @@ model_json.py checks the file by these types. The entries are plain dicts, so
 that they can be written as JSON again. Each entry may be missing. A key of the
 file is not always the name by which the code calls its value:
 
-    HeadSettings: head settings, under the key `task`
+    HeadSettings: `head_settings`, how the outputs of a head are read, under the
+        key `task`
     Provenance: provenance, under the key `origin`
-    TrainingSettings: training settings, under `settings` in the provenance.
-        These are head settings and TrainingInputs
-    RunFlagsEntry: flags, under `flags` in the training settings
+    TrainingSettings: `training_settings`, all that a resumed run must keep,
+        under `settings` in the provenance. In one dict, they are the head
+        settings that the task has chosen, and the TrainingInputs
+    TrainingInputs: `training_inputs`, what a training reads
+    RunFlagsEntry: flags, under `flags` in the training inputs
     SetFingerprint: fingerprint of a set, in the list `data` in them
     DevSetRuleEntry: rule of the dev set, under `split` in them
     TokenizerIdentity: identity of the tokenizer, under `tokenizer` in them
+
+Where a command is compared with model.json, what the file contains is
+"recorded", and what the command would write is "current".
 
 An entry that records a flag has the name of the flag, an imperative, such as
 `trim_padding` or `load_best`. An argument or a property that says what the code

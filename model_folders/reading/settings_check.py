@@ -49,21 +49,23 @@ def check_trained_settings(
     Raises:
         ValueError: a setting differs. The message names the setting.
     """
-    now = {
+    current = {
         **(settings or {}),
         "bert_config": _select_compared_entries(bert_config.to_dict(), trains),
     }
     if tokenizer:
-        now["tokenizer"] = tokenizer.identity
-    saved = _collect_stated_settings(preset, trains)
+        current["tokenizer"] = tokenizer.identity
+    recorded = _collect_stated_settings(preset, trains)
     if tokenizer and preset.vocab_file:
         tokenizer.vocabulary.check_same_tokens(preset.vocab_file, preset.source)
-    difference = find_first_difference(saved, now, saved.keys() & now.keys())
+    difference = find_first_difference(
+        recorded, current, recorded.keys() & current.keys()
+    )
     if difference:
         raise ValueError(
             f"{preset.source} was trained with {difference.name}="
-            f"{difference.saved}; received {difference.now}. Use the value "
-            "that it was trained with"
+            f"{difference.recorded}; received {difference.current}. Use the "
+            "value that it was trained with"
         )
 
 
@@ -73,20 +75,20 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, object]:
     Raises:
         ValueError: the `bert_config` in model.json is not valid.
     """
-    saved: dict[str, object] = {
+    recorded: dict[str, object] = {
         **preset.training_settings,
         **preset.network_arguments,
     }
     if mode := preset.head_settings.get("output_mode"):
-        saved["output_mode"] = mode
+        recorded["output_mode"] = mode
     if trains:
         # --bilstm belongs to the head, which starts with new weights. Without a
         # record, any network may be trained.
-        is_recorded = bool(preset.training_settings)
-        for name in ("bilstm",) if is_recorded else NETWORK_ARGUMENTS:
-            del saved[name]
+        has_record = bool(preset.training_settings)
+        for name in ("bilstm",) if has_record else NETWORK_ARGUMENTS:
+            del recorded[name]
     if preset.do_lower_case is not None:
-        saved["tokenizer"] = {
+        recorded["tokenizer"] = {
             "do_lower_case": preset.do_lower_case,
             **preset.training_settings.get("tokenizer", {}),
         }
@@ -95,11 +97,13 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, object]:
         bert_config = config.to_dict()
     if bert_config is not None:
         try:
-            saved["bert_config"] = _select_compared_entries(bert_config, trains)
+            recorded["bert_config"] = _select_compared_entries(
+                bert_config, trains
+            )
         except ValueError as error:
             file = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
             raise ValueError(f"{file}: `bert_config`: {error}") from error
-    return saved
+    return recorded
 
 
 def _select_compared_entries(
@@ -120,41 +124,41 @@ class SettingDifference(NamedTuple):
 
     Attributes:
         name: name of the setting, dotted if it is an entry in a dict.
-        saved: value that the earlier command recorded.
-        now: value that this command would record.
+        recorded: value that the earlier command recorded.
+        current: value that this command would record.
     """
 
     name: str
-    saved: object
-    now: object
+    recorded: object
+    current: object
 
 
 def find_first_difference(
-    saved: Mapping[str, object],
-    now: Mapping[str, object],
+    recorded: Mapping[str, object],
+    current: Mapping[str, object],
     names: Collection[str],
 ) -> SettingDifference | None:
     """Returns the first difference, or None.
 
     Args:
-        saved: recorded settings.
-        now: settings of this command.
+        recorded: settings that the earlier command recorded.
+        current: settings of this command.
         names: names of the settings to compare. The names of entries in a dict
             are dotted, such as `bert_config.hidden_size`. Of the entry
             `tokenizer`, only the values that both sides state are compared.
     """
     for name in sorted(names):
-        saved_value = saved.get(name)
-        value = now.get(name)
-        if isinstance(saved_value, dict) and isinstance(value, dict):
-            inner = saved_value.keys() | value.keys()
+        recorded_value = recorded.get(name)
+        value = current.get(name)
+        if isinstance(recorded_value, dict) and isinstance(value, dict):
+            inner = recorded_value.keys() | value.keys()
             if name == "tokenizer":
-                inner = saved_value.keys() & value.keys()
-            difference = find_first_difference(saved_value, value, inner)
+                inner = recorded_value.keys() & value.keys()
+            difference = find_first_difference(recorded_value, value, inner)
             if difference:
                 return difference._replace(name=f"{name}.{difference.name}")
-        elif saved_value != value:
-            return SettingDifference(name, saved_value, value)
+        elif recorded_value != value:
+            return SettingDifference(name, recorded_value, value)
     return None
 
 

@@ -5,16 +5,13 @@ records all of them (run_files/model_description.py). This module imports no
 TensorFlow.
 """
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Literal, cast
+from collections.abc import Sequence
+from typing import Literal
 
-from files import json_files
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import (
     Fingerprint,
     RunFlagsEntry,
-    TrainingInputs,
     TrainingSettings,
 )
 from model_folders.reading import settings_check
@@ -31,8 +28,6 @@ from training.dev_set.set_fingerprints import (
     set_fingerprints_of,
 )
 
-# Roles of the flags that must not change when a run is resumed.
-_COMPARED_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 # Settings that are the flags of records.
 _RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
     "input_file",
@@ -40,38 +35,17 @@ _RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 )
 
 
-def to_stored_settings(
-    config: TrainingConfig, settings: Mapping[str, object]
-) -> TrainingSettings:
-    """Returns settings and flags as model.json stores them.
-
-    Only flags that a resumed run must keep are stored. Tuples become lists.
-
-    Args:
-        config: the flags of the command.
-        settings: JSON-serializable dict of settings, besides the flags.
-    """
-    values = {
-        **settings,
-        "flags": config.flag_values_of(*_COMPARED_ROLES),
-    }
-    stored = json_files.parse_json(
-        json.dumps(values), MODEL_JSON_FILE, may_be_infinite=True
-    )
-    return cast("TrainingSettings", stored)
-
-
 def check_resumed_settings(
     config: TrainingConfig,
     preset: Preset | None,
-    settings: Mapping[str, object],
+    current_settings: TrainingSettings,
 ) -> None:
-    """Checks that a run is resumed with the flags and settings it began with.
+    """Checks that a run is resumed with the settings it began with.
 
-    A new run may have any. A flag that is defined with `may_grow` may increase,
-    or change from or to None (no limit). A flow compares the flags before any
-    slow work, and compares them again together with the settings, which are
-    known later.
+    The flags are among these settings. A new run may have any. A flag that is
+    defined with `may_grow` may increase, or change from or to None (no limit).
+    A command compares the flags before any slow work, and compares them again
+    together with the other settings, which are known later.
 
     For example, a run that began with --learning_rate=5e-5 and
     --num_train_epochs=3 may resume with 4 epochs, but not with
@@ -80,13 +54,12 @@ def check_resumed_settings(
     Args:
         config: the flags that the command resumes with.
         preset: Preset of the weights, None if they are random.
-        settings: JSON-serializable dict of settings, besides the flags, {} to
-            compare only the flags. Settings that the run recorded too must not
-            change.
+        current_settings: training settings of the command, or only their
+            `flags`. Those that the run recorded too must not differ.
 
     Raises:
-        ValueError: a flag or setting differs. The message names it. Or the
-            folder does not state the settings.
+        ValueError: a setting differs. The message names it. Or the folder does
+            not state the settings.
     """
     if not (preset and preset.is_own_run):
         return
@@ -98,19 +71,20 @@ def check_resumed_settings(
             "the file, or train on in another --output_dir, with "
             f"--init_checkpoint={folder}"
         )
-    now = _select_compared_settings(to_stored_settings(config, settings))
-    saved = _select_compared_settings(preset.training_settings)
-    names = saved.keys() & now.keys()
+    recorded = _select_compared_settings(preset.training_settings)
+    current = _select_compared_settings(current_settings)
+    names = recorded.keys() & current.keys()
     for flag in config.list_options(Role.TRAINING):
         name = f"--{flag.name}"
         may_grow = name in names and flag.properties.get("may_grow")
-        if may_grow and _has_grown(saved[name], now[name]):
+        if may_grow and _may_change_limit(recorded[name], current[name]):
             names.remove(name)
-    if difference := settings_check.find_first_difference(saved, now, names):
+    difference = settings_check.find_first_difference(recorded, current, names)
+    if difference:
         raise ValueError(
             f"--output_dir={folder} contains a run with {difference.name}="
-            f"{difference.saved}; received {difference.now}. Set another "
-            "--output_dir. To start from this run's weights, also set "
+            f"{difference.recorded}; received {difference.current}. Set "
+            "another --output_dir. To start from this run's weights, also set "
             f"--init_checkpoint={folder}"
         )
 
@@ -131,19 +105,22 @@ def _select_compared_settings(settings: TrainingSettings) -> dict[str, object]:
     }
 
 
-def _has_grown(before: object, now: object) -> bool:
-    """Returns whether a limit is larger now. None is no limit."""
-    if before is None or now is None:
+def _may_change_limit(recorded: object, current: object) -> bool:
+    """Returns whether a resumed run may replace a recorded limit.
+
+    A limit may increase, be removed (None), or be set where there was none.
+    """
+    if recorded is None or current is None:
         return True
-    if isinstance(before, int | float) and isinstance(now, int | float):
-        return now > before
+    if isinstance(recorded, int | float) and isinstance(current, int | float):
+        return current > recorded
     return False
 
 
 def check_resumed_train_set(
     preset: Preset | None,
     set_fingerprints: SetFingerprints,
-    records: Sequence[Fingerprint],
+    current_records: Sequence[Fingerprint],
     *,
     has_table: bool,
 ) -> None:
@@ -155,7 +132,7 @@ def check_resumed_train_set(
     Args:
         preset: Preset of the weights, None if they are random.
         set_fingerprints: the sets of the command.
-        records: fingerprint of the records of the train set.
+        current_records: fingerprints of the records of its train set.
         has_table: whether the sets are rows of --data_file.
 
     Raises:
@@ -163,8 +140,8 @@ def check_resumed_train_set(
     """
     if not (preset and preset.is_own_run):
         return
-    recorded = preset.training_settings.get("train_records", records)
-    if recorded == records:
+    recorded_records = preset.training_settings.get("train_records")
+    if recorded_records is None or recorded_records == current_records:
         return
     difference = _describe_train_set_difference(
         preset, set_fingerprints, has_table=has_table
@@ -179,24 +156,24 @@ def _describe_train_set_difference(
     preset: Preset, set_fingerprints: SetFingerprints, *, has_table: bool
 ) -> str:
     """Describes how the train set of a command differs from that of its run."""
-    train_fingerprint = set_fingerprints[TRAIN_SET]
-    sets_of_run = set_fingerprints_of(preset)
-    former = sets_of_run.get(TRAIN_SET, train_fingerprint)
-    num_rows = _count_file_rows(
-        set_fingerprints, train_fingerprint, has_table=has_table
+    recorded_sets = set_fingerprints_of(preset)
+    current = set_fingerprints[TRAIN_SET]
+    recorded = recorded_sets.get(TRAIN_SET, current)
+    num_rows = _count_file_rows(set_fingerprints, current, has_table=has_table)
+    num_recorded_rows = _count_file_rows(
+        recorded_sets, recorded, has_table=has_table
     )
-    num_former_rows = _count_file_rows(sets_of_run, former, has_table=has_table)
-    file = train_fingerprint.file
-    if file != former.file:
+    file = current.file
+    if file != recorded.file:
         return (
-            f"{preset.weights_path} was trained on {former.file}, "
-            f"{num_former_rows} rows, and {file} has {num_rows}"
+            f"{preset.weights_path} was trained on {recorded.file}, "
+            f"{num_recorded_rows} rows, and {file} has {num_rows}"
         )
-    if num_rows != num_former_rows:
+    if num_rows != num_recorded_rows:
         return (
-            f"{file} has changed: {num_former_rows} rows then, {num_rows} now"
+            f"{file} has changed: {num_recorded_rows} rows then, {num_rows} now"
         )
-    if train_fingerprint.checksum != former.checksum:
+    if current.checksum != recorded.checksum:
         return f"{file} has changed, although it has {num_rows} rows as then"
     return f"{file} is read in another way than by this run"
 
@@ -219,15 +196,15 @@ def _count_file_rows(
 def check_resumed_records(
     config: TrainingConfig,
     preset: Preset | None,
-    collected_settings: TrainingInputs,
+    current_settings: TrainingSettings,
 ) -> None:
     """Checks that a pretraining is resumed on the records that it began with.
 
     Args:
         config: the flags that the command resumes with.
         preset: Preset of the weights, None if they are random.
-        collected_settings: the settings of the command besides the flags, with
-            the fingerprints of the records.
+        current_settings: training settings of the command, with the
+            fingerprints of its records.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.
@@ -237,12 +214,12 @@ def check_resumed_records(
     folder = config.training.output_dir
     for name in _RECORD_FLAGS:
         recorded = preset.training_settings.get(name)
-        records = collected_settings.get(name)
-        if records is None or not isinstance(recorded, list):
+        current = current_settings.get(name)
+        if current is None or not isinstance(recorded, list):
             continue
-        if records == recorded:
+        if current == recorded:
             continue
-        files = [str(entry[0]) for entry in records if entry not in recorded]
+        files = [str(entry[0]) for entry in current if entry not in recorded]
         raise ValueError(
             f"--{name}: the run in {folder} began with other records than "
             f"{', '.join(files) or 'these files'}. Set another --output_dir. "

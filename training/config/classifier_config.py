@@ -1,7 +1,6 @@
 """Defines the flags of run_classifier.py, and what follows from them."""
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Literal, Self, TypeAlias, get_args
 
 from data.classification.glue import glue_tasks
@@ -12,6 +11,7 @@ from data.classification.user_tables.table_tasks import (
     TableTaskDefinition,
 )
 from model_folders import kinds
+from model_folders.model_json_types import TrainingSettings
 from options import fields
 from options.fields import group
 from options.path_types import PathType
@@ -151,12 +151,12 @@ class ClassifierConfig(DataFileConfig):
         return (*super().required_flags, "task_name")
 
     def describe_missing(
-        self, flag: str, run_settings: Mapping[str, object]
+        self, flag: str, training_settings: TrainingSettings
     ) -> str:
         """Returns the flags to set where a required flag is not set."""
         if flag != "task_name":
-            return super().describe_missing(flag, run_settings)
-        name = run_settings.get(PROCESSOR_ENTRY)
+            return super().describe_missing(flag, training_settings)
+        name = training_settings.get(PROCESSOR_ENTRY)
         if name is not None:
             return f"--processor=FILE.py:{name}"
         return "--data_file (or --task_name and --data_dir)"

@@ -4,9 +4,10 @@ This module imports no TensorFlow.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import modeling
+from model_folders.model_json_types import TrainingSettings
 from model_folders.reading.preset import Preset
 from options.config import Config
 from options.fields import group
@@ -35,13 +36,13 @@ class ModelConfig(Config):
         return self.is_chief
 
     def describe_missing(
-        self, flag: str, run_settings: Mapping[str, object]
+        self, flag: str, training_settings: TrainingSettings
     ) -> str:
         """Returns what to set instead of a required flag that is not set.
 
         Args:
             flag: name of the flag.
-            run_settings: settings that the resumed run recorded, {} for a new
+            training_settings: settings that a resumed run recorded, {} in a new
                 run.
         """
         return f"--{flag}"
@@ -71,9 +72,9 @@ def check_required(
         # Fail here if the path does not exist or contains no weights, such as
         # the path of an export.
         modeling.check_checkpoint(preset)
-    run_settings: Mapping[str, object] = {}
+    training_settings: TrainingSettings = {}
     if preset and preset.is_own_run:
-        run_settings = preset.training_settings
+        training_settings = preset.training_settings
     descriptions = []
     if not preset and "bert_config_file" in missing:
         descriptions.append(
@@ -84,6 +85,6 @@ def check_required(
             name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
         ]
     descriptions += [
-        config.describe_missing(name, run_settings) for name in missing
+        config.describe_missing(name, training_settings) for name in missing
     ]
     raise ValueError(f"missing required flags: {', '.join(descriptions)}")

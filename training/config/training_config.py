@@ -5,9 +5,13 @@ This module imports no TensorFlow.
 """
 
 import dataclasses
+import json
 from pathlib import Path
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar, cast
 
+from files import json_files
+from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json_types import RunFlagsEntry
 from model_folders.reading.preset import NetworkArguments
 from options.fields import Role, group
 from options.path_types import STATE_FOLDER
@@ -18,6 +22,9 @@ from training.config.training_options import (
     OptimizerOptions,
     TrainingOptions,
 )
+
+# Roles of the flags that must not change when a run is resumed.
+_KEPT_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 
 
 class NumSteps(NamedTuple):
@@ -100,10 +107,11 @@ class TrainingConfig(ModelConfig):
                 "--init_layers needs --init_checkpoint or --teacher"
             )
 
-    def flag_values_of(self, *roles: Role) -> dict[str, object]:
-        """Returns {flag: value} of the flags with these roles, without paths.
+    def non_path_values(self, *roles: Role) -> dict[str, object]:
+        """Returns {name: value} of the flags with these roles that are no path.
 
-        For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
+        model.json contains these values. A path would tell more of the user's
+        machine than of the run.
         """
         values = self.option_values()
         return {
@@ -111,6 +119,18 @@ class TrainingConfig(ModelConfig):
             for flag in self.list_options(*roles)
             if flag.path_type is None
         }
+
+    def to_flags_entry(self) -> RunFlagsEntry:
+        """Returns the flags that a resumed run must keep, for model.json.
+
+        Tuples become lists, as in the file.
+        """
+        entry = json_files.parse_json(
+            json.dumps(self.non_path_values(*_KEPT_ROLES)),
+            MODEL_JSON_FILE,
+            may_be_infinite=True,
+        )
+        return cast("RunFlagsEntry", entry)
 
     @property
     def keeps_best(self) -> bool:

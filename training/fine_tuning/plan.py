@@ -42,20 +42,17 @@ def plan_fine_tuning(
     # Without training, the settings with which the weights were trained.
     training_settings = starting_point.training_settings
     if train_set := encoded_sets.get("train"):
-        collected_settings = collect_fine_tuning_settings(
+        training_settings = collect_fine_tuning_settings(
             task, train_set, set_fingerprints
         )
         resume_checks.check_resumed_train_set(
             starting_point.preset,
             set_fingerprints,
-            collected_settings["train_records"],
+            training_settings["train_records"],
             has_table=starting_point.dev_set_rule is not None,
         )
         resume_checks.check_resumed_settings(
-            task.config, starting_point.preset, collected_settings
-        )
-        training_settings = model_description.create_training_settings(
-            task.config, starting_point.preset, collected_settings
+            task.config, starting_point.preset, training_settings
         )
         num_steps = task.config.num_steps(task.epoch_length(train_set))
     return RunPlan(
@@ -76,7 +73,7 @@ def collect_fine_tuning_settings(
     train_set: EncodedSet[object, object],
     set_fingerprints: SetFingerprints,
 ) -> TrainingSettings:
-    """Collects the settings of the training besides the flags, for model.json.
+    """Collects all settings of a training, as model.json records them.
 
     Reads the records of the train set and the checkpoints of the flags, for
     their checksums.
@@ -92,7 +89,7 @@ def collect_fine_tuning_settings(
         OSError: a file cannot be read.
     """
     starting_point = task.starting_point
-    collected_settings: TrainingSettings = {
+    settings: TrainingSettings = {
         **fingerprints.fingerprint_starting_point(starting_point),
         **task.settings,
         SETS_ENTRY: [*set_fingerprints.values()],
@@ -101,11 +98,13 @@ def collect_fine_tuning_settings(
         starting_point.dev_set_rule, starting_point.preset
     )
     if dev_set_rule:
-        collected_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
-    collected_settings["train_records"] = fingerprints.fingerprint_files(
+        settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
+    settings["train_records"] = fingerprints.fingerprint_files(
         train_set.records.files
     )
-    return collected_settings
+    return model_description.create_training_settings(
+        task.config, starting_point.preset, settings
+    )
 
 
 def compute_dev_sets_checksum(

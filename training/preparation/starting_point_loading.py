@@ -146,7 +146,9 @@ def check_flags(
             "no --init_checkpoint: train first, or set --init_checkpoint"
         )
     if trains:
-        check_resumed_settings(config, preset, settings={})
+        check_resumed_settings(
+            config, preset, {"flags": config.to_flags_entry()}
+        )
 
 
 def _collect_stated_flags(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import modeling
 from data.io import record_datasets
 from data.pretraining import record_inspection
-from model_folders.model_json_types import Fingerprint, TrainingInputs
+from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.checks import resume_checks
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
@@ -42,17 +42,14 @@ def plan_pretraining(
     # Without training, the settings with which the weights were trained.
     training_settings = starting_point.training_settings
     if config.training.do_train:
-        collected_settings = collect_pretraining_settings(
+        training_settings = collect_pretraining_settings(
             starting_point, records, dev_set_fingerprints
         )
         resume_checks.check_resumed_records(
-            config, starting_point.preset, collected_settings
+            config, starting_point.preset, training_settings
         )
         resume_checks.check_resumed_settings(
-            config, starting_point.preset, collected_settings
-        )
-        training_settings = model_description.create_training_settings(
-            config, starting_point.preset, collected_settings
+            config, starting_point.preset, training_settings
         )
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,
@@ -75,8 +72,8 @@ def collect_pretraining_settings(
     starting_point: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
     dev_set_fingerprints: list[Fingerprint],
-) -> TrainingInputs:
-    """Collects the settings of the training besides the flags, for model.json.
+) -> TrainingSettings:
+    """Collects all settings of a training, as model.json records them.
 
     Reads the records to train on, for their checksums.
 
@@ -89,13 +86,15 @@ def collect_pretraining_settings(
         ValueError: a record is damaged.
         OSError: a file cannot be read.
     """
-    collected_settings = fingerprints.fingerprint_starting_point(starting_point)
-    collected_settings["input_file"] = record_inspection.fingerprint_records(
+    training_inputs = fingerprints.fingerprint_starting_point(starting_point)
+    training_inputs["input_file"] = record_inspection.fingerprint_records(
         records.files
     )
     if starting_point.config.keeps_best:
-        collected_settings["eval_input_file"] = dev_set_fingerprints
-    return collected_settings
+        training_inputs["eval_input_file"] = dev_set_fingerprints
+    return model_description.create_training_settings(
+        starting_point.config, starting_point.preset, training_inputs
+    )
 
 
 def compute_dev_records_checksum(

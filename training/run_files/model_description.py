@@ -3,6 +3,7 @@
 This module imports no TensorFlow.
 """
 
+import json
 import os
 import platform
 import re
@@ -30,7 +31,6 @@ from model_folders.tokenizer_files import create_vocab_files
 from options.config import Config
 from options.fields import Role
 from options.parsed_command import ParsedCommand
-from training.checks.resume_checks import to_stored_settings
 from training.config.training_config import TrainingConfig
 from training.starting_point import StartingPoint
 
@@ -46,21 +46,27 @@ def create_training_settings(
     preset: Preset | None,
     settings: Mapping[str, object],
 ) -> TrainingSettings:
-    """Returns the settings for model.json, which a resumed run must keep.
+    """Returns the training settings of a command, as model.json records them.
 
-    For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
-    in pretraining. A resumed run keeps settings that this command does not
-    know.
+    For example, {"input_file": [...], "flags": {"learning_rate": 5e-05, ...}}
+    in pretraining. A resumed run keeps recorded settings that this command does
+    not know.
 
     Args:
         config: the flags of the command.
         preset: Preset of the weights, None if they are random.
-        settings: JSON-serializable dict of settings, besides the flags.
+        settings: JSON-serializable dict of the settings besides the flags.
+            Tuples become lists.
     """
-    now = to_stored_settings(config, settings)
+    in_json = parse_json(
+        json.dumps(settings), MODEL_JSON_FILE, may_be_infinite=True
+    )
+    current = cast(
+        "TrainingSettings", in_json | {"flags": config.to_flags_entry()}
+    )
     if preset and preset.is_own_run:
-        return {**preset.training_settings, **now}
-    return now
+        return {**preset.training_settings, **current}
+    return current
 
 
 def create_model_json(
@@ -75,7 +81,7 @@ def create_model_json(
         model: its class is the name of the task.
         training_settings: result of `create_training_settings`.
     """
-    head_settings = starting_point.config.flag_values_of(
+    head_settings = starting_point.config.non_path_values(
         Role.HEAD, Role.DECODING
     )
     # A setting may be the value that the task chose for the flag.

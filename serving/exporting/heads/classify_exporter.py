@@ -13,7 +13,7 @@ from data.padding import trim_batch
 from data.probabilities import MULTILABEL_THRESHOLD
 from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds, output_modes
-from model_folders.model_json_types import ClassifierSettings, HeadSettings
+from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
 from modeling.task_models import BertClassifier
 from serving.engines import ids_outputs
@@ -109,18 +109,17 @@ def create_classify_signatures(
         output_mode,
         num_texts=len(input_names),
     )
-    recorded_settings: HeadSettings = {
-        "labels": labels,
-        "output_mode": output_mode,
-        "doc_stride": stride,
-        "num_texts": num_texts,
-    }
     return ExportSignatures(
         predict=predict,
         text_signatures=_list_text_signatures(
             classifier, input_names, reads_pairs=num_texts == 2
         ),
-        head_settings=recorded_settings,
+        head_settings={
+            "labels": labels,
+            "output_mode": output_mode,
+            "doc_stride": stride,
+            "num_texts": num_texts,
+        },
         exported_output=exported_output,
     )
 

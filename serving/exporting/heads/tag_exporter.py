@@ -11,7 +11,7 @@ from data.ner.tagging_graph import cut_texts, decode_legal_tags, separate_words
 from data.padding import trim_batch
 from data.text.token_windows_graph import Windows
 from model_folders import output_modes
-from model_folders.model_json_types import HeadSettings, TokenClassifierSettings
+from model_folders.model_json_types import TokenClassifierSettings
 from modeling.task_models import BertTokenClassifier
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
@@ -72,11 +72,11 @@ def create_tag_signatures(
         "tag": Signature(tagger.tag, inputs),
         "tag_words": Signature(tagger.tag_words, inputs),
     }
-    recorded_settings: HeadSettings = {
-        "labels": labels,
-        "legal_tags": chooses_legal_tags,
-    }
-    return ExportSignatures(tagger.predict, text_signatures, recorded_settings)
+    return ExportSignatures(
+        tagger.predict,
+        text_signatures,
+        head_settings={"labels": labels, "legal_tags": chooses_legal_tags},
+    )
 
 
 class _WordTagger:

@@ -21,9 +21,11 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
 
 
 def test_the_first_difference_has_a_dotted_name():
-    saved = {"labels": ["a"], "bert_config": {"hidden_size": 4}}
-    now = {"labels": ["a"], "bert_config": {"hidden_size": 8}}
-    difference = settings_check.find_first_difference(saved, now, saved.keys())
+    recorded = {"labels": ["a"], "bert_config": {"hidden_size": 4}}
+    current = {"labels": ["a"], "bert_config": {"hidden_size": 8}}
+    difference = settings_check.find_first_difference(
+        recorded, current, recorded.keys()
+    )
     assert difference == ("bert_config.hidden_size", 4, 8)
 
 
@@ -36,10 +38,11 @@ def test_equal_settings_have_no_difference():
 
 
 def test_settings_of_a_tokenizer_that_one_side_lacks_are_not_compared():
-    saved = {"tokenizer": {"do_lower_case": True, "vocab": "c0"}}
-    now = {"tokenizer": {"do_lower_case": True}}
+    recorded = {"tokenizer": {"do_lower_case": True, "vocab": "c0"}}
+    current = {"tokenizer": {"do_lower_case": True}}
+    names = ["tokenizer"]
     assert (
-        settings_check.find_first_difference(saved, now, ["tokenizer"]) is None
+        settings_check.find_first_difference(recorded, current, names) is None
     )
 
 

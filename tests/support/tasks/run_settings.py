@@ -66,7 +66,7 @@ def start_or_resume(
     # Without this file, the run begins.
     if (folder / model_json.MODEL_JSON_FILE).exists():
         preset = read
-    check_resumed_settings(config, preset, settings)
     settings = create_training_settings(config, preset, settings)
+    check_resumed_settings(config, preset, settings)
     bert_config = modeling.BertConfig(**models.TINY)
     begin_run(config, modeling.BertClassifier(bert_config, 2), settings)

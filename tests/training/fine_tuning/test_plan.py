@@ -153,7 +153,7 @@ def test_the_settings_include_those_of_the_task(tmp_path):
 
 
 def test_the_settings_include_the_sets(tmp_path):
-    assert settings_of(tmp_path)[SETS_ENTRY] == [TRAIN_SET]
+    assert settings_of(tmp_path)[SETS_ENTRY] == [[*TRAIN_SET]]
 
 
 def test_the_settings_state_the_network_that_begins_at_random(tmp_path):

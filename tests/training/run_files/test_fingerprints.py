@@ -40,9 +40,11 @@ def describe_run(options, resumes=None):
     bert_config = modeling.load_config(options["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(starting_point, preset=preset)
-    settings = fingerprints.fingerprint_starting_point(starting_point)
+    settings = model_description.create_training_settings(
+        config, preset, fingerprints.fingerprint_starting_point(starting_point)
+    )
     resume_checks.check_resumed_settings(config, preset, settings)
-    return model_description.create_training_settings(config, preset, settings)
+    return settings
 
 
 CHANGES = [
