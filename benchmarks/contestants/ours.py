@@ -259,7 +259,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
         plan,
         strategy=devices.connect_devices(starting_point.config.devices),
     )
-    trainer.run_weights.restore_or_load()
+    trainer.run_weights.load_start()
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)

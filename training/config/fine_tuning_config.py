@@ -149,7 +149,7 @@ class FineTuningConfig(TrainingConfig):
     @property
     def starts_from_best(self) -> bool:
         """Whether a command without training starts from the best step."""
-        return self.fine_tuning.load_best
+        return self.loads_best
 
     @property
     def evaluates(self) -> bool:

@@ -147,6 +147,7 @@ class TrainingConfig(ModelConfig):
         """Whether a command without training starts from the best step.
 
         Otherwise the command starts from the newest checkpoint in --output_dir.
+        Pretraining evaluates this checkpoint, and then exports the best step.
         """
         return False
 

@@ -41,26 +41,21 @@ class BestStepCallback(Callback):
         self._rule = rule
         self._history = trainer.run_folder.history
         self._best_step = trainer.run_folder.best_step
-        self._best_folder = trainer.run_folder.best_folder
         self._run_weights = trainer.run_weights
         self._evaluate = evaluate
         self._num_train_steps = num_train_steps
 
     def on_train_begin(self) -> None:
-        """Continues with the best step of a resumed run."""
-        best_step = self._best_step
-        if best_step.step is None:
+        """Logs a warning if the next best step need not beat an earlier one."""
+        step = self._best_step.step
+        if step is None:
             return
-        if not best_step.has_weights():
-            # The run may have been killed while it linked this step.
-            self._run_weights.link_best()
-        best_step.note_missing_weights(self._run_weights.global_step)
-        if best_step.find_evaluation_to_beat() is None:
+        if self._best_step.find_evaluation_to_beat() is None:
             logging.warning(
                 "The best step so far, %d, is missing in %s or was evaluated "
                 "on another dev set. The next best step replaces it.",
-                best_step.step,
-                self._best_folder,
+                step,
+                self._best_step.folder,
             )
 
     def on_step(self, step: int, logs: Logs) -> Decision:

@@ -114,9 +114,7 @@ class Trainer:
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
         if self.config.is_chief and self._training_settings is not None:
-            self.run_weights.preset = self.run_folder.write_description(
-                self.model, self._training_settings
-            )
+            self.run_weights.write_description(self._training_settings)
         first_step = self.run_weights.global_step
         with (
             self.run_folder.history.training(first_step),

@@ -22,7 +22,7 @@ from training.starting_point import StartingPoint
 
 def store_weights(trainer: Trainer) -> None:
     """Stores the best step's weights once, and writes --export_weights."""
-    trainer.run_weights.link_best()
+    trainer.run_folder.best_step.link_weights()
     path = trainer.config.training.export_weights
     if path is not None:
         _export_weights(trainer, path)

@@ -44,7 +44,7 @@ def load_trainer(
         teacher: the teacher to learn from, None without a teacher.
 
     Returns:
-        the Trainer, with the weights that `RunWeights.restore_or_load` chooses.
+        the Trainer, with the weights that `RunWeights.load_start` chooses.
 
     Raises:
         ValueError: a flag does not fit the model or the devices, the weights do
@@ -59,11 +59,11 @@ def load_trainer(
     trainer = create_trainer(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
-    trainer.run_weights.restore_or_load(plan.label_alternatives)
+    trainer.run_weights.load_start(plan.label_alternatives)
     if not trainer.run_weights.is_best_step:
         # The history may have lines of later steps, whose checkpoints cannot
         # be read.
-        run_folder.continue_from(trainer.run_weights.global_step)
+        run_folder.resume(trainer.run_weights.global_step)
     return trainer
 
 

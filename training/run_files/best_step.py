@@ -1,6 +1,7 @@
 """Knows which step of a run is the best, and whether its weights are there.
 
-`BestStepCallback` in loop/ evaluates the steps, and asks the classes here.
+`BestStepCallback` in loop/ evaluates the steps, and asks the classes here. This
+module imports no TensorFlow.
 
 Two files contain the number of the best step. Each line of a checkpoint in the
 history has the best step until then, so that a resumed run continues with it.
@@ -61,52 +62,75 @@ class BestStepRule(NamedTuple):
             return False
         if best is None:
             return True
-        former = best.scores[self.metric]
+        best_value = best.scores[self.metric]
         # The history keeps a value that is not finite as NaN.
-        if math.isnan(former):
+        if math.isnan(best_value):
             return math.isfinite(value)
         is_loss = self.metric == "loss" or self.metric.startswith("eval_loss")
-        return value < former if is_loss else value > former
+        return value < best_value if is_loss else value > best_value
 
 
 class BestStep:
     """The step of a run whose scores are the best so far.
 
-    All others ask this object. `BestStepCallback` sets the step by a
-    `BestStepRule`, and `RunWeights` saves the weights of the step.
+    `RunWeights` saves the weights of the step, and then calls `record`.
 
     Args:
-        folder: path of the run's folder.
+        run_path: path of the run's folder.
         run_history: history of the run, with its evaluations.
         is_chief: whether this process writes files.
 
     Attributes:
         step: number of the step, None before the first evaluation.
+        folder: path of the folder best/ in the run's folder, with the weights
+            of the step.
     """
 
     def __init__(
-        self, folder: Path, run_history: History, *, is_chief: bool
+        self, run_path: Path, run_history: History, *, is_chief: bool
     ) -> None:
-        self.step: int | None = None
-        # A step of an earlier command whose weights are missing.
-        self._missing_step: int | None = None
-        self._best_folder = folder / BEST_FOLDER
-        self._model_json_file = folder / MODEL_JSON_FILE
+        self.step = run_history.find_best_step_at(
+            run_history.last_checkpoint_step
+        )
+        # Whether any step may be the next best one, because the weights of the
+        # best step of an earlier command are missing.
+        self._is_lost = False
+        self.folder = run_path / BEST_FOLDER
+        self._run_path = run_path
+        self._model_json_file = run_path / MODEL_JSON_FILE
         self._history = run_history
         self._is_chief = is_chief
-        self.restore(run_history.last_checkpoint_step)
 
-    def restore(self, checkpoint_step: int) -> None:
-        """Continues with the best step that was known at a checkpoint."""
+    def resume(self, checkpoint_step: int) -> None:
+        """Continues with the best step that was known at a checkpoint.
+
+        Any step may be the next best one if the weights of the best step are
+        missing.
+
+        Args:
+            checkpoint_step: step of the checkpoint that was restored, 0 if none
+                was.
+        """
         self.step = self._history.find_best_step_at(checkpoint_step)
+        if self.step is None:
+            return
+        saved_steps = list_checkpoint_steps(self.folder)
+        if self.step not in saved_steps:
+            # The run may have been killed while it linked this step.
+            self.link_weights()
+            saved_steps = list_checkpoint_steps(self.folder)
+        # A run that was killed after a better step repeats that step.
+        is_repeated = max(saved_steps, default=0) > checkpoint_step
+        self._is_lost = self.step not in saved_steps and not is_repeated
 
-    def set(self, step: int) -> None:
-        """Replaces the best step, also in model.json if the file exists.
+    def record(self, step: int) -> None:
+        """Makes a step the best one, also in model.json if the file exists.
 
         Raises:
             OSError: model.json cannot be read or written.
         """
         self.step = step
+        self._is_lost = False
         file = self._model_json_file
         if self._is_chief and file.is_file():
             json_files.write_json(
@@ -141,21 +165,17 @@ class BestStep:
         """
         return self.step is None or self.find_evaluation() is not None
 
-    def has_weights(self) -> bool:
-        """Returns whether the folder of the best step contains its weights."""
-        return self.step in list_checkpoint_steps(self._best_folder)
+    def link_weights(self) -> None:
+        """Stores the weights only once if the run has a checkpoint of the step.
 
-    def note_missing_weights(self, current_step: int) -> None:
-        """Notes if the weights are missing, so that any step may be the next.
-
-        Args:
-            current_step: number of the step at which the run is resumed.
+        Then the files in best/ are links to those of the checkpoint.
         """
-        saved_steps = list_checkpoint_steps(self._best_folder)
-        # A run that was killed after a better step repeats that step.
-        is_repeated = max(saved_steps, default=0) > current_step
-        if self.step not in saved_steps and not is_repeated:
-            self._missing_step = self.step
+        # Import late, so that reading the folder of a run does not load
+        # TensorFlow.
+        from training.run_files.checkpointer import link_checkpoint
+
+        if self._is_chief and self.step is not None:
+            link_checkpoint(self.step, self._run_path, self.folder)
 
     def find_evaluation_to_beat(self) -> BestEvaluation | None:
         """Returns the evaluation that the next best step must beat.
@@ -163,6 +183,4 @@ class BestStep:
         Returns None if any step may be the next best one, because there is no
         evaluation of the best step, or its weights are missing.
         """
-        if self.step == self._missing_step:
-            return None
-        return self.find_evaluation()
+        return None if self._is_lost else self.find_evaluation()

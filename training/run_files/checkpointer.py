@@ -10,7 +10,7 @@
   the --init_checkpoint of another task.
 - `checkpoint`, the list of the checkpoints that the run keeps.
 
-Before `StepLoop` calls `save`, it writes a line of the history, with the hours
+Before `StepLoop` saves a step, it writes a line of the history, with the hours
 trained and the best step so far.
 """
 
@@ -110,14 +110,11 @@ class Checkpointer:
             keep_max=self._keep_checkpoint_max,
         )
 
-    def restore(self) -> int | None:
-        """Restores the newest undamaged checkpoint.
-
-        Returns:
-            the checkpoint's step, or None if there is no checkpoint.
+    def restore(self) -> int:
+        """Restores the newest undamaged checkpoint, and returns its step.
 
         Raises:
-            ValueError: the folder contains checkpoints, but all are damaged.
+            ValueError: the folder contains no checkpoint, or all are damaged.
         """
         steps = list_checkpoint_steps(self._folder)
         for step in reversed(steps):
@@ -127,13 +124,11 @@ class Checkpointer:
                 return step
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)
-        if steps:
-            raise ValueError(
-                f"none of the checkpoints in {self._folder} can be read "
-                f"(steps {steps}); restore one from a backup, or train into "
-                "another --output_dir"
-            )
-        return None
+        raise ValueError(
+            f"none of the checkpoints in {self._folder} can be read (steps "
+            f"{steps}); restore one from a backup, or train into another "
+            "--output_dir"
+        )
 
     def restore_from(self, path: str) -> int:
         """Restores one checkpoint of a run, and returns its step.

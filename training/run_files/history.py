@@ -86,7 +86,7 @@ class History:
             lines,
             dev_set_checksum=dev_set_checksum,
         )
-        history.restore(history.last_checkpoint_step)
+        history.resume(history.last_checkpoint_step)
         return history
 
     @property
@@ -105,12 +105,12 @@ class History:
         saved = [step for kind, step in self._lines if kind == "checkpoint"]
         return max(saved, default=0)
 
-    def restore(self, step: int) -> None:
-        """Continues from the line of the checkpoint that was restored.
+    def resume(self, checkpoint_step: int) -> None:
+        """Continues with the hours that were trained until a checkpoint.
 
         Without a line of the checkpoint, the hours are unknown and count as 0.
         """
-        line = self._lines.get(("checkpoint", step))
+        line = self._lines.get(("checkpoint", checkpoint_step))
         self._hours_before = line["hours"] if line else 0.0
 
     @contextlib.contextmanager
@@ -230,15 +230,15 @@ class History:
         """Adds a line. The chief writes it to the file, and for TensorBoard."""
         kind = line["kind"]
         step = line["step"]
-        former = self._lines.get((kind, step))
+        replaced = self._lines.get((kind, step))
         self._lines[kind, step] = line
         if not self._config.is_chief:
             return
-        is_new = line["metrics"] and former != line
+        is_new = line["metrics"] and replaced != line
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
             self._tensorboard_writer.write(prefix, step, line["metrics"])
-        if former or self._began is None:
+        if replaced or self._began is None:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
         else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from files.atomic import write_text
 from model_folders.cards import file_table, model_card
-from model_folders.checkpoint_folders import BEST_FOLDER, find_best_checkpoint
+from model_folders.checkpoint_folders import find_best_checkpoint
 from model_folders.model_json import MODEL_JSON_FILE, read_model_json
 from model_folders.model_json_types import (
     ModelJson,
@@ -40,10 +40,9 @@ class RunFolder:
 
     Attributes:
         path: path of the folder.
-        best_folder: path of the folder with the best step's weights.
         labels: names of the model's outputs, in order, or None.
         history: metrics, steps and hours of the run.
-        best_step: the step of the run with the best scores.
+        best_step: the step of the run with the best scores, and its folder.
         results: the files of the scores, reports and predictions.
     """
 
@@ -54,7 +53,6 @@ class RunFolder:
         run_history: History,
     ) -> None:
         self.path = Path(starting_point.config.training.output_dir)
-        self.best_folder = self.path / BEST_FOLDER
         self.labels = labels
         self.results = ResultFiles(
             self.path, is_chief=starting_point.config.is_chief
@@ -95,14 +93,15 @@ class RunFolder:
         )
         return cls(starting_point, labels, run_history)
 
-    def continue_from(self, step: int) -> None:
-        """Lets the history and the best step go on from a restored checkpoint.
+    def resume(self, checkpoint_step: int) -> None:
+        """Lets the history and the best step go on from a checkpoint.
 
         Args:
-            step: step of the checkpoint, 0 if none was restored.
+            checkpoint_step: step of the checkpoint that was restored, 0 if none
+                was.
         """
-        self.history.restore(step)
-        self.best_step.restore(step)
+        self.history.resume(checkpoint_step)
+        self.best_step.resume(checkpoint_step)
 
     def write_description(
         self, model: "AnyTaskModel", training_settings: TrainingSettings
@@ -134,7 +133,7 @@ class RunFolder:
         )
         if self._starting_point.config.keeps_best:
             model_description.write_listed_files(
-                self.best_folder, files, description
+                self.best_step.folder, files, description
             )
         self.write_card(is_finished=False)
         return folder_reading.create_preset_of_run(str(self.path), description)

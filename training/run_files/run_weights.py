@@ -1,26 +1,44 @@
 """Loads, saves and restores the weights of a run."""
 
+import enum
 from collections.abc import Iterable, Sequence
 
 import keras
 from absl import logging
 
 import modeling
+from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.checkpoint import check_loaded
 from training.config.training_config import TrainingConfig
 from training.optimizers.adamw import TrainingOptimizer
-from training.run_files.checkpointer import Checkpointer, link_checkpoint
+from training.run_files.checkpointer import Checkpointer
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
+
+
+class WeightsSource(enum.Enum):
+    """Where the weights are that a command starts from.
+
+    Attributes:
+        BEST_STEP: the best step of the run in --output_dir.
+        NEWEST_CHECKPOINT: the newest checkpoint of the run.
+        NEW_RUN: the weights of --init_checkpoint, or with --init_layers those
+            of --teacher. Without these flags, random numbers.
+    """
+
+    BEST_STEP = enum.auto()
+    NEWEST_CHECKPOINT = enum.auto()
+    NEW_RUN = enum.auto()
 
 
 class RunWeights:
     """The weights of a run, in its model and in its folder.
 
     The flags and the contents of the folder decide which weights a command
-    starts from. `restore_or_load` is the only place of this rule, so that
-    training, evaluation and export start from the same weights.
+    starts from. `load_start` is the only place of this rule, so that training,
+    evaluation and export start from the same weights.
 
     Args:
         model: the task's model, already built.
@@ -36,8 +54,8 @@ class RunWeights:
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
         preset: Preset of the current weights, None if they are random. It is
-            the Preset of the StartingPoint until `Trainer.fit` describes the
-            weights that it changes.
+            the Preset of the StartingPoint until `write_description` describes
+            the weights that a training changes.
     """
 
     def __init__(
@@ -70,7 +88,7 @@ class RunWeights:
             is_chief=config.is_chief,
         )
         self._best_checkpointer = Checkpointer(
-            run_folder.best_folder,
+            run_folder.best_step.folder,
             weights,
             keep_checkpoint_max=1,
             is_chief=config.is_chief,
@@ -84,21 +102,15 @@ class RunWeights:
         self.global_step += num_steps
         return self.global_step
 
-    def restore_or_load(
+    def load_start(
         self, label_alternatives: Sequence[Sequence[str]] = ()
     ) -> None:
-        """Sets the weights that training or evaluation starts from.
+        """Loads the weights that training or evaluation starts from.
 
-        The weights are the first of these that exist:
-
-        1. Without training, if the config says `starts_from_best`: the best
-           step of the run in --output_dir.
-        2. The newest checkpoint in --output_dir.
-        3. Without training: the best step of the run, whatever the config
-           says.
-        4. The weights of --init_checkpoint, or with --init_layers the weights
-           of --teacher.
-        5. Random numbers.
+        A training starts from the newest checkpoint, or else as a new run. A
+        command without training starts from the best step if the config says
+        `starts_from_best`, or else from the newest checkpoint. If only one of
+        the two exists, it starts from that one.
 
         Args:
             label_alternatives: the names of the model's outputs, and other
@@ -110,28 +122,39 @@ class RunWeights:
                 are damaged.
             OSError: the weights cannot be read.
         """
-        if not self._restore():
-            self._load_initial(label_alternatives)
+        match self._choose_source():
+            case WeightsSource.BEST_STEP:
+                self.restore_best()
+            case WeightsSource.NEWEST_CHECKPOINT:
+                self.global_step = self._checkpointer.restore()
+            case WeightsSource.NEW_RUN:
+                self._warn_of_restart()
+                self._load_initial(label_alternatives)
 
-    def _restore(self) -> bool:
-        """Restores weights of the run. Returns whether its folder has any."""
+    def _choose_source(self) -> WeightsSource:
+        """Chooses the weights to start from, by the flags and the folder."""
         config = self._config
-        trains = config.training.do_train
-        if not trains and config.starts_from_best and self.restore_best():
-            return True
-        step = self._checkpointer.restore()
-        if step is not None:
-            self.global_step = step
-            return True
-        if not trains:
-            return self.restore_best()
-        if self._run_folder.find_best_checkpoint():
+        has_checkpoints = bool(list_checkpoint_steps(self._run_folder.path))
+        prefers_best = config.starts_from_best or not has_checkpoints
+        if (
+            prefers_best
+            and not config.training.do_train
+            and self._run_folder.find_best_checkpoint()
+        ):
+            return WeightsSource.BEST_STEP
+        if has_checkpoints:
+            return WeightsSource.NEWEST_CHECKPOINT
+        return WeightsSource.NEW_RUN
+
+    def _warn_of_restart(self) -> None:
+        """Logs a warning if a new run replaces one without checkpoints."""
+        training = self._config.training
+        if training.do_train and self._run_folder.find_best_checkpoint():
             logging.warning(
                 "%s contains a best step, but no checkpoint to resume from. "
                 "The training starts again.",
-                config.training.output_dir,
+                training.output_dir,
             )
-        return False
 
     def _load_initial(
         self, label_alternatives: Sequence[Sequence[str]]
@@ -170,13 +193,28 @@ class RunWeights:
             f"another --output_dir and --init_checkpoint={folder}"
         )
 
-    def restore_best(self) -> bool:
-        """Restores the best step's weights. Returns whether there is one."""
+    def write_description(self, training_settings: TrainingSettings) -> None:
+        """Describes the weights that a training is about to change.
+
+        Only the chief calls this method.
+
+        Args:
+            training_settings: result of `create_training_settings`.
+
+        Raises:
+            ValueError: files in the folder describe another model.
+            OSError: a file cannot be written.
+        """
+        self.preset = self._run_folder.write_description(
+            self._model, training_settings
+        )
+
+    def restore_best(self) -> None:
+        """Restores the weights of the best step, if the run has one."""
         path = self._run_folder.find_best_checkpoint()
         if path:
             self.global_step = self._best_checkpointer.restore_from(path)
             self.is_best_step = True
-        return bool(path)
 
     def save(self, *, keeps_optimizer: bool) -> None:
         """Saves the current weights as a checkpoint of the run.
@@ -193,15 +231,7 @@ class RunWeights:
     def save_best(self) -> None:
         """Saves the current weights, and makes their step the best step."""
         self._best_checkpointer.save(self.global_step)
-        self._run_folder.best_step.set(self.global_step)
-
-    def link_best(self) -> None:
-        """Stores the best step's weights only once, if it is the last step."""
-        step = self._run_folder.best_step.step
-        if self._config.is_chief and step is not None:
-            link_checkpoint(
-                step, self._run_folder.path, self._run_folder.best_folder
-            )
+        self._run_folder.best_step.record(self.global_step)
 
     def describe(self) -> str:
         """Returns words for the current weights, for the log."""

@@ -134,7 +134,7 @@ def test_a_later_score_of_nan_is_not_an_improvement(among_nan, tmp_path):
 @pytest.mark.usefixtures("among_nan")
 def test_a_resumed_run_finds_the_best_score_among_nan(tmp_path):
     trainer = create_loop_trainer(tmp_path)
-    trainer.run_weights.restore_or_load()
+    trainer.run_weights.load_start()
     best = best_step_of(trainer, [])
     best.on_train_begin()
     assert best.describe_reason_to_stop(6)
@@ -143,7 +143,7 @@ def test_a_resumed_run_finds_the_best_score_among_nan(tmp_path):
 def test_a_resumed_run_replaces_an_infinite_best_loss(tmp_path):
     def train(loss, num_steps):
         trainer = create_loop_trainer(output_dir=tmp_path)
-        trainer.run_weights.restore_or_load()
+        trainer.run_weights.load_start()
         rule = BestStepRule(1, "eval_loss")
         best = BestStepCallback(
             trainer,

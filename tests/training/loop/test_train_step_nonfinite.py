@@ -122,12 +122,12 @@ def test_nonfinite_weights_are_never_saved(at_once, tmp_path):
         at_once=at_once,
         save_checkpoints_steps=5,
     )
-    trainer.run_weights.restore_or_load()
+    trainer.run_weights.load_start()
     with pytest.raises(ValueError, match="--learning_rate"):
         fit_batches(trainer, create_batches([1]), 9)
     assert list_checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_loop_trainer(tmp_path, save_checkpoints_steps=1)
-    trainer.run_weights.restore_or_load()
+    trainer.run_weights.load_start()
     assert trainer.run_weights.global_step == 3
     assert [
         float(variable) for variable in trainer.model.trainable_variables

@@ -20,7 +20,7 @@ def count_steps(trainer):
 def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
     fit_batches(create_loop_trainer(tmp_path), create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
-    trainer.run_weights.restore_or_load()
+    trainer.run_weights.load_start()
     callback, steps = count_steps(trainer)
     fit_batches(trainer, create_batches([]), 5, [callback])
     assert steps == [4, 5]
@@ -31,7 +31,7 @@ def test_a_resumed_run_reads_the_records_of_the_steps_that_are_left(tmp_path):
     batches = create_batches([2, 3, 5, 7])
     fit_batches(create_loop_trainer(tmp_path, learning_rate=1e-9), batches, 2)
     trainer = create_loop_trainer(tmp_path, learning_rate=1e-9)
-    trainer.run_weights.restore_or_load()
+    trainer.run_weights.load_start()
     losses = []
     callback = OnStep(lambda step, logs: losses.append(logs["loss"]))
     fit_batches(trainer, batches, 4, [callback])
@@ -42,7 +42,7 @@ def test_a_finished_run_trains_nothing(tmp_path, caplog):
     caplog.set_level("INFO")
     fit_batches(create_loop_trainer(tmp_path), create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
-    trainer.run_weights.restore_or_load()
+    trainer.run_weights.load_start()
     callback, steps = count_steps(trainer)
     fit_batches(trainer, create_batches([]), 3, [callback])
     assert not steps

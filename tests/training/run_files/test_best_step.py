@@ -37,10 +37,10 @@ def test_a_new_run_has_no_best_step(tmp_path):
 def test_only_an_evaluation_on_the_same_dev_set_is_the_best(tmp_path):
     history, best_step = load_trainer(tmp_path, dev_set_checksum=7)
     history.add_evaluation(1, {"f1": 0.5})
-    best_step.set(1)
+    best_step.record(1)
     assert best_step.find_evaluation() == BestEvaluation(1, {"f1": 0.5})
     _, best_step = load_trainer(tmp_path, dev_set_checksum=8)
-    best_step.set(1)
+    best_step.record(1)
     assert best_step.find_evaluation() is None
 
 
@@ -50,10 +50,10 @@ def test_a_resumed_run_continues_with_the_best_step_of_its_checkpoint(tmp_path):
     history.add_checkpoint(9, best_step=8)
     _, best_step = load_trainer(tmp_path)
     assert best_step.step == 8
-    best_step.restore(5)
+    best_step.resume(5)
     assert best_step.step == 2
     # A checkpoint without a line.
-    best_step.restore(6)
+    best_step.resume(6)
     assert best_step.step is None
 
 
@@ -64,14 +64,14 @@ def test_the_chief_writes_the_best_step_to_model_json(
     file = tmp_path / MODEL_JSON_FILE
     write_json(file, {"version": 1})
     _, best_step = load_trainer(tmp_path, is_chief)
-    best_step.set(4)
+    best_step.record(4)
     assert best_step.step == 4
     assert read_json(file).get("best_step") == expected
 
 
 def test_without_model_json_no_file_is_written(tmp_path):
     _, best_step = load_trainer(tmp_path)
-    best_step.set(4)
+    best_step.record(4)
     assert [*tmp_path.iterdir()] == []
 
 
@@ -79,10 +79,10 @@ def test_the_best_step_belongs_to_the_dev_set_of_its_evaluation(tmp_path):
     history, best_step = load_trainer(tmp_path, dev_set_checksum=7)
     assert best_step.has_this_dev_set()
     history.add_evaluation(1, {"f1": 0.5})
-    best_step.set(1)
+    best_step.record(1)
     assert best_step.has_this_dev_set()
     _, best_step = load_trainer(tmp_path, dev_set_checksum=8)
-    best_step.set(1)
+    best_step.record(1)
     assert not best_step.has_this_dev_set()
 
 
@@ -107,16 +107,16 @@ def test_a_score_is_better_if_it_is_higher_and_a_loss_if_it_is_lower(
 @pytest.fixture
 def best_of_step_2(tmp_path):
     """The best step of a run, 2, whose weights are in no folder."""
-    history, best_step = load_trainer(tmp_path)
+    history, _ = load_trainer(tmp_path)
     history.add_evaluation(2, {"f1": 0.5})
-    best_step.set(2)
+    history.add_checkpoint(3, best_step=2)
+    _, best_step = load_trainer(tmp_path)
     return best_step
 
 
 def test_a_best_step_without_weights_need_not_be_beaten(best_of_step_2):
-    assert not best_of_step_2.has_weights()
     assert best_of_step_2.find_evaluation_to_beat().step == 2
-    best_of_step_2.note_missing_weights(current_step=3)
+    best_of_step_2.resume(3)
     assert best_of_step_2.find_evaluation_to_beat() is None
 
 
@@ -126,5 +126,5 @@ def test_a_best_step_must_be_beaten_if_a_later_one_is_repeated(
     """The run was killed after a better step, and repeats the steps."""
     (tmp_path / "best").mkdir()
     (tmp_path / "best/model.ckpt-4.index").touch()
-    best_of_step_2.note_missing_weights(current_step=3)
+    best_of_step_2.resume(3)
     assert best_of_step_2.find_evaluation_to_beat().step == 2

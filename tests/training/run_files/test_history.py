@@ -36,7 +36,7 @@ def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
     seconds.now += 5000
     assert first.hours == 0.5
     again = history_of(tmp_path)
-    again.restore(1)
+    again.resume(1)
     with again.training(1):
         seconds.now += 450
         assert again.hours == 0.375
@@ -75,7 +75,7 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     path = tmp_path / history_lines.HISTORY_FILE
     path.write_text(path.read_text()[:-20])
     again = history_of(tmp_path)
-    again.restore(3)
+    again.resume(3)
     with again.training(3):
         steps = [line["step"] for line in history_lines.read_history(path)]
     assert steps == [1, 2, 3, 3]

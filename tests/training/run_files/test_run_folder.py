@@ -80,7 +80,7 @@ def described(folder):
     starting_point = toy_task.create_starting_point(
         toy_task.create_config(folder), None
     )
-    RunFolder.open(starting_point).best_step.set(1)
+    RunFolder.open(starting_point).best_step.record(1)
     return folder / model_json.MODEL_JSON_FILE, settings
 
 

@@ -42,7 +42,7 @@ def test_the_history_keeps_the_scores_on_the_dev_set_of_the_run(
 ):
     open_folder(7).history.add_evaluation(3, {"accuracy": 0.75})
     run_folder = open_folder(8)
-    run_folder.best_step.set(3)
+    run_folder.best_step.record(3)
     run_folder.write_evaluation(3, SCORES)
     (line,) = read_history(tmp_path / HISTORY_FILE)
     assert line["metrics"] == {"accuracy": 0.75}
@@ -58,7 +58,7 @@ def test_the_step_that_a_command_evaluated_has_its_scores(open_folder):
 def test_the_best_step_has_the_scores_that_it_was_chosen_by(open_folder):
     run_folder = open_folder(7)
     run_folder.history.add_evaluation(2, {"accuracy": 0.75})
-    run_folder.best_step.set(2)
+    run_folder.best_step.record(2)
     run_folder.write_evaluation(3, SCORES)
     assert run_folder.dev_scores_of(2) == {"accuracy": 0.75}
 

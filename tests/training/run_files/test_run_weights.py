@@ -63,7 +63,7 @@ def test_only_a_command_without_training_prefers_the_best_step(
     folder, do_train, load_best, step, words
 ):
     model, weights = weights_of(folder, do_train=do_train, load_best=load_best)
-    weights.restore_or_load()
+    weights.load_start()
     assert float(model.one) == step
     assert weights.global_step == step
     assert weights.is_best_step == (step == BEST)
@@ -74,14 +74,14 @@ def test_a_command_without_a_checkpoint_evaluates_the_best_step(folder):
     for file in folder.glob("model.ckpt*"):
         file.unlink()
     model, weights = weights_of(folder)
-    weights.restore_or_load()
+    weights.load_start()
     assert float(model.one) == BEST
     assert weights.is_best_step
 
 
 def test_a_new_run_without_a_start_has_random_weights(tmp_path):
     model, weights = weights_of(tmp_path, do_train=True)
-    weights.restore_or_load()
+    weights.load_start()
     assert float(model.one) == 1
     assert weights.global_step == 0
     assert weights.describe() == "random weights"
