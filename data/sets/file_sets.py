@@ -77,6 +77,11 @@ class FileSets(HeldSets[RowExampleT]):
         self._labels = reader.labels_of_flags
         self._repeated_texts = RepeatedTexts() if warns_of_repetitions else None
 
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """Names of the values that decide in which set a row of a file is."""
+        return tuple(self.reader.key_names)
+
     def read_labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression.
 

@@ -33,6 +33,15 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
         # {name of a set that was read: its examples, None if they were taken}
         self._held: dict[BaseSet, list[ExampleT] | None] = {}
 
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """Names of the values that decide in which set a row of a file is.
+
+        The names are empty if no --data_file is split into these sets. This is
+        the default, and holds for the sets of GLUE.
+        """
+        return ()
+
     @abc.abstractmethod
     def read_sets(self, set_name: BaseSet) -> Mapping[BaseSet, list[ExampleT]]:
         """Reads the file of a set.

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
@@ -94,6 +94,8 @@ class FineTuningConfig(TrainingConfig):
     fine_tuning: FineTuningOptions = group(FineTuningOptions)
 
     actions = (*TrainingConfig.actions, "do_predict")
+    # Whether the script has the flag --data_file.
+    offers_data_file: ClassVar[bool] = False
 
     @property
     def required_flags(self) -> tuple[str, ...]:
@@ -201,6 +203,8 @@ class FineTuningConfig(TrainingConfig):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DataFileConfig(FineTuningConfig):
     """Base class of the flags of scripts that can split one file."""
+
+    offers_data_file = True
 
     data_file_options: DataFileOptions = group(DataFileOptions)
     report: bool = fields.neutral_option(

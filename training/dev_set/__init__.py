@@ -13,9 +13,9 @@ takes the dev set.
 What happens, in the order of a command, and what the user reads then:
 
 1. Only with --data_file, before its rows are read: `choose_dev_set_rule`
-   chooses the rule, by the one that the weights' run recorded.
-   `warn_of_trained_rows` logs a warning if a run that led to the weights chose
-   its sets in another way.
+   chooses the rule, by the one that the weights' run recorded. If a run that
+   led to the weights chose its sets in another way, it also returns this doubt,
+   and `decide_by_rows` in preparation/ logs it as a warning.
 2. The readers of data/ split the rows by data/sets/text_keys.py: `key_of` and
    `split_fraction_of` turn the texts of a row into a number from 0 to 1. The
    row is in the dev set if the number is below --dev_fraction. So every command

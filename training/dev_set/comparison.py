@@ -20,10 +20,7 @@ from typing import NamedTuple
 from absl import logging
 
 from model_folders.reading.preset import Preset
-from training.config.fine_tuning_config import (
-    DataFileConfig,
-    FineTuningConfig,
-)
+from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 from training.dev_set.set_fingerprints import (
     DEV_SET,
@@ -45,8 +42,8 @@ class DevSetCase(enum.Enum):
         SEEN_BY_OTHER_WEIGHTS: other weights were trained on the file of the dev
             set. The command logs a warning.
         DOUBTED_BY_RULE: the same, but the rule of the dev set is doubtful, and
-            `warn_of_trained_rows` has logged this doubt before the rows were
-            read. The command logs nothing more.
+            `decide_by_rows` has logged this doubt before the rows were read.
+            The command logs nothing more.
         SEEN_BY_RUN: the run was trained on the file of the dev set, and the
             command only evaluates it. The command fails.
         OTHER_ROWS: the command evaluates the run on rows of --data_file that
@@ -112,15 +109,12 @@ def compare_dev_set(
         set_fingerprints: the sets of the command, for model.json.
     """
     dev_fingerprint = set_fingerprints.get(DEV_SET)
-    can_split_file = isinstance(config, DataFileConfig)
-    if not can_split_file or preset is None or dev_fingerprint is None:
+    if not config.offers_data_file or preset is None or dev_fingerprint is None:
         return DevSetComparison(DevSetCase.EXPECTED)
-    case = _decide_case(
-        preset,
-        dev_fingerprint,
-        dev_set_rule,
-        is_training=config.training.do_train,
-    )
+    if preset.is_own_run and config.training.do_train:
+        # A resumed run keeps its sets, which `check_resumed_train_set` checks.
+        return DevSetComparison(DevSetCase.EXPECTED)
+    case = _decide_case(preset, dev_fingerprint, dev_set_rule)
     return DevSetComparison(case, _describe_case(case, preset, dev_fingerprint))
 
 
@@ -128,40 +122,28 @@ def _decide_case(
     preset: Preset,
     dev_fingerprint: SetFingerprint,
     dev_set_rule: DevSetRule | None,
-    *,
-    is_training: bool,
 ) -> DevSetCase:
-    """Returns how a dev set relates to the sets of the weights."""
+    """Returns how a dev set relates to the sets of the weights.
+
+    The command evaluates the weights of the run in --output_dir, or starts from
+    those in --init_checkpoint.
+    """
+    # If both cut a file into a train set and a dev set, then
+    # `choose_dev_set_rule` has compared how they did it.
+    cut_a_file = dev_set_rule is not None and has_data_file(preset)
+    train_fingerprint = set_fingerprints_of(preset).get(TRAIN_SET)
+    is_train_file = (
+        not cut_a_file
+        and train_fingerprint is not None
+        and dev_fingerprint.checksum == train_fingerprint.checksum
+    )
     if not preset.is_own_run:
-        return _decide_case_of_other_weights(
-            preset, dev_fingerprint, dev_set_rule
-        )
-    if is_training:
-        # A resumed run keeps its sets, which `check_resumed_train_set` checks.
-        return DevSetCase.EXPECTED
-    return _decide_case_of_run(preset, dev_fingerprint, dev_set_rule)
-
-
-def _decide_case_of_other_weights(
-    preset: Preset,
-    dev_fingerprint: SetFingerprint,
-    dev_set_rule: DevSetRule | None,
-) -> DevSetCase:
-    """Returns the case of a dev set and the weights of --init_checkpoint."""
-    if not _is_train_file(preset, dev_fingerprint, dev_set_rule):
-        return DevSetCase.EXPECTED
-    if dev_set_rule and dev_set_rule.is_doubtful:
-        return DevSetCase.DOUBTED_BY_RULE
-    return DevSetCase.SEEN_BY_OTHER_WEIGHTS
-
-
-def _decide_case_of_run(
-    preset: Preset,
-    dev_fingerprint: SetFingerprint,
-    dev_set_rule: DevSetRule | None,
-) -> DevSetCase:
-    """Returns the case of a dev set and the run that the command evaluates."""
-    if _is_train_file(preset, dev_fingerprint, dev_set_rule):
+        if not is_train_file:
+            return DevSetCase.EXPECTED
+        if dev_set_rule and dev_set_rule.is_doubtful:
+            return DevSetCase.DOUBTED_BY_RULE
+        return DevSetCase.SEEN_BY_OTHER_WEIGHTS
+    if is_train_file:
         return DevSetCase.SEEN_BY_RUN
     if _is_dev_set_of_run(preset, dev_fingerprint, dev_set_rule):
         return DevSetCase.EXPECTED
@@ -178,33 +160,11 @@ def _is_dev_set_of_run(
     With --data_file, the run must have recorded the same rows by the same rule.
     With --data_dir, any dev set counts as that of a run which recorded none.
     """
-    dev_fingerprint_of_run = set_fingerprints_of(preset).get(DEV_SET)
+    recorded = set_fingerprints_of(preset).get(DEV_SET)
     if dev_set_rule:
         is_same_rule = dev_set_rule == dev_set_rule_of(preset)
-        return is_same_rule and dev_fingerprint.has_rows_of(
-            dev_fingerprint_of_run
-        )
-    return (
-        dev_fingerprint_of_run is None
-        or dev_fingerprint.checksum == dev_fingerprint_of_run.checksum
-    )
-
-
-def _is_train_file(
-    preset: Preset,
-    dev_fingerprint: SetFingerprint,
-    dev_set_rule: DevSetRule | None,
-) -> bool:
-    """Returns whether weights were trained on the file of a dev set."""
-    if dev_set_rule and has_data_file(preset):
-        # The run and the command both cut the file into a train set and a dev
-        # set. `warn_of_trained_rows` has compared how they did it.
-        return False
-    train_fingerprint = set_fingerprints_of(preset).get(TRAIN_SET)
-    return (
-        train_fingerprint is not None
-        and dev_fingerprint.checksum == train_fingerprint.checksum
-    )
+        return is_same_rule and dev_fingerprint.has_rows_of(recorded)
+    return recorded is None or dev_fingerprint.checksum == recorded.checksum
 
 
 def _describe_case(

@@ -8,8 +8,6 @@ import dataclasses
 import os
 from typing import Final, NamedTuple
 
-from absl import logging
-
 from data.sets.text_keys import RULE_VERSION
 from model_folders.model_json import MODEL_JSON_FILE, provenance_of
 from model_folders.model_json_types import DevSetRuleEntry
@@ -82,9 +80,22 @@ def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
     )
 
 
+class DevSetRuleChoice(NamedTuple):
+    """The rule of a dev set, and why not to trust the scores on it.
+
+    Attributes:
+        rule: which rows of --data_file are the dev set.
+        doubt: why the weights may have been trained on rows of the dev set, ""
+            if they were not. Then `rule.is_doubtful` is False.
+    """
+
+    rule: DevSetRule
+    doubt: str
+
+
 def choose_dev_set_rule(
     preset: Preset | None, config: DataFileConfig, key: tuple[str, ...]
-) -> DevSetRule:
+) -> DevSetRuleChoice:
     """Chooses which rows of --data_file are the dev set.
 
     Args:
@@ -93,27 +104,11 @@ def choose_dev_set_rule(
         key: names of the columns by which rows are assigned to a set.
     """
     clean_fraction = fraction = config.data_file_options.dev_fraction
+    doubt = ""
     if preset and (overlap := _find_overlap(preset, config, key)):
-        clean_fraction = overlap.clean_fraction
-    return DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
-
-
-def warn_of_trained_rows(
-    preset: Preset | None, config: DataFileConfig, key: tuple[str, ...]
-) -> None:
-    """Logs a warning if weights may have been trained on rows of the dev set.
-
-    Args:
-        preset: Preset of the weights, None if they are random.
-        config: the flags, with the fraction of the rows in the dev set.
-        key: names of the columns by which rows are assigned to a set.
-    """
-    if preset and (overlap := _find_overlap(preset, config, key)):
-        logging.warning(
-            "Rows of this dev set may have been trained on: %s. Do not trust "
-            "its scores.",
-            overlap.reason,
-        )
+        clean_fraction, doubt = overlap
+    rule = DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
+    return DevSetRuleChoice(rule, doubt)
 
 
 def choose_dev_set_rule_to_record(
@@ -138,11 +133,11 @@ class _Overlap(NamedTuple):
     Attributes:
         clean_fraction: the largest --dev_fraction whose dev set contains none
             of these rows, 0.0 if every dev set may contain some.
-        reason: the reason, for the log.
+        doubt: why the scores cannot be trusted, for the log.
     """
 
     clean_fraction: float
-    reason: str
+    doubt: str
 
 
 def _find_overlap(

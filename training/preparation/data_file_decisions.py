@@ -11,13 +11,12 @@ import numpy as np
 from absl import logging
 
 from data.sets.example_reader import RowExample, RowExampleT
-from data.sets.file_sets import FileSets
 from data.sets.held_sets import HeldSets
 from data.text.tokenization import FullTokenizer
 from options.parsed_command import ParsedCommand
 from training.config.fine_tuning_config import DataFileConfigT
 from training.config.model_options import required_value
-from training.dev_set.rules import choose_dev_set_rule, warn_of_trained_rows
+from training.dev_set.rules import choose_dev_set_rule
 from training.starting_point import StartingPoint
 
 # Number of steps that a run on few rows should have, by reading them again.
@@ -51,17 +50,20 @@ def decide_by_rows(
         OSError: the file cannot be read.
     """
     config = starting_point.config
-    # The sets of a task of GLUE do not read --data_file.
-    if not (config.data_file and isinstance(sets, FileSets)):
+    if not (config.data_file and sets.key_names):
         return starting_point
-    key = tuple(sets.reader.key_names)
-    warn_of_trained_rows(starting_point.preset, config, key)
-    dev_set_rule = choose_dev_set_rule(starting_point.preset, config, key)
+    choice = choose_dev_set_rule(starting_point.preset, config, sets.key_names)
+    if choice.doubt:
+        logging.warning(
+            "Rows of this dev set may have been trained on: %s. Do not trust "
+            "its scores.",
+            choice.doubt,
+        )
     parsed = starting_point.parsed
     if config.training.do_train and config.rows_are_inputs:
         parsed = _decide_length_and_epochs(starting_point, sets.read("train"))
     return dataclasses.replace(
-        starting_point, parsed=parsed, dev_set_rule=dev_set_rule
+        starting_point, parsed=parsed, dev_set_rule=choice.rule
     )
 
 

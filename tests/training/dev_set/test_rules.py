@@ -14,7 +14,6 @@ from training.dev_set.rules import (
     DevSetRule,
     choose_dev_set_rule,
     choose_dev_set_rule_to_record,
-    warn_of_trained_rows,
 )
 
 FRACTION = 0.2
@@ -80,12 +79,11 @@ def on_table(dev_fraction, clean_fraction, version=RULE_VERSION, key=KEY):
         ),
     ],
 )
-def test_a_dev_set_of_new_rows_is_trusted(preset, caplog):
-    warn_of_trained_rows(preset, create_config(), KEY)
-    dev_set_rule = choose_dev_set_rule(preset, create_config(), KEY)
-    assert dev_set_rule == DevSetRule(RULE_VERSION, FRACTION, KEY, FRACTION)
-    assert not dev_set_rule.is_doubtful
-    assert not caplog.records
+def test_a_dev_set_of_new_rows_is_trusted(preset):
+    rule, doubt = choose_dev_set_rule(preset, create_config(), KEY)
+    assert rule == DevSetRule(RULE_VERSION, FRACTION, KEY, FRACTION)
+    assert not rule.is_doubtful
+    assert not doubt
 
 
 @pytest.mark.parametrize(
@@ -145,25 +143,12 @@ def test_a_dev_set_of_new_rows_is_trusted(preset, caplog):
     ],
 )
 def test_a_dev_set_of_rows_maybe_trained_on_is_doubtful(
-    preset, clean_fraction, reason, caplog
+    preset, clean_fraction, reason
 ):
-    warn_of_trained_rows(preset, create_config(), KEY)
-    dev_set_rule = choose_dev_set_rule(preset, create_config(), KEY)
-    assert dev_set_rule == DevSetRule(
-        RULE_VERSION, FRACTION, KEY, clean_fraction
-    )
-    assert dev_set_rule.is_doubtful
-    assert reason in caplog.text
-
-
-def test_a_doubt_is_a_warning_with_its_reason(caplog):
-    warn_of_trained_rows(on_sets(), create_config(), KEY)
-    (record,) = caplog.records
-    assert record.levelname == "WARNING"
-    assert record.getMessage() == (
-        "Rows of this dev set may have been trained on: --init_checkpoint=run "
-        "chose its dev set in another way. Do not trust its scores."
-    )
+    rule, doubt = choose_dev_set_rule(preset, create_config(), KEY)
+    assert rule == DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
+    assert rule.is_doubtful
+    assert reason in doubt
 
 
 def test_a_run_on_sets_of_the_user_records_the_rule_of_its_start():
