@@ -135,7 +135,10 @@ def score_predictions(
     Raises:
         ValueError: in v2.0, a question has no prediction.
     """
-    _check_predictions(gold_answers, predictions)
+    if gold_answers.version_2_with_negative:
+        _check_predictions(gold_answers, predictions)
+    else:
+        _warn_of_missing_predictions(gold_answers, predictions)
     gold_answers.log_num_skipped()
     texts_of_questions = gold_answers.texts_of_questions
     num_skipped = gold_answers.num_skipped
@@ -192,21 +195,35 @@ def compute_f1(gold_answer: str, prediction: str) -> float:
 def _check_predictions(
     gold_answers: GoldAnswers, predictions: Mapping[str, str]
 ) -> None:
-    """Warns of questions without a prediction. Raises a ValueError in v2.0."""
-    path = gold_answers.path
-    missing = [
+    """Raises a ValueError if a question has no prediction."""
+    if missing := _list_missing_predictions(gold_answers, predictions):
+        raise ValueError(
+            f"{gold_answers.path}: {len(missing)} questions have no "
+            f"prediction, such as {missing[0]!r}"
+        )
+
+
+def _warn_of_missing_predictions(
+    gold_answers: GoldAnswers, predictions: Mapping[str, str]
+) -> None:
+    """Logs a warning if questions have no prediction."""
+    missing = _list_missing_predictions(gold_answers, predictions)
+    _warn_of_questions(
+        gold_answers.path,
+        len(missing),
+        "have no prediction and count as wrong",
+    )
+
+
+def _list_missing_predictions(
+    gold_answers: GoldAnswers, predictions: Mapping[str, str]
+) -> list[str]:
+    """Returns the ids of the questions without a prediction."""
+    return [
         qas_id
         for qas_id, _ in gold_answers.texts_of_questions
         if qas_id not in predictions
     ]
-    if missing and gold_answers.version_2_with_negative:
-        raise ValueError(
-            f"{path}: {len(missing)} questions have no prediction, such "
-            f"as {missing[0]!r}"
-        )
-    _warn_of_questions(
-        path, len(missing), "have no prediction and count as wrong"
-    )
 
 
 def _warn_of_questions(path: str, num_questions: int, problem: str) -> None:

@@ -4,7 +4,8 @@ A command meets them in this order:
 
     start_checks.py: `check_start`: the weights, the lengths and the outputs of
         the flags
-    task_checks.py: `check_task`: the task, against the weights
+    task_checks.py: `check_task`: the task, against the weights.
+        `warn_of_labels` says what may be wrong
     resume_checks.py: what a resumed run must keep: its flags and settings, its
         train set, its records
 

@@ -20,8 +20,20 @@ def check_task(task: AnyFineTuningTask) -> None:
     """
     if task.starting_point.preset:
         _check_weights(task, task.starting_point.preset)
-    _warn_of_similar_labels(task)
     _check_metric_for_best(task)
+
+
+def warn_of_labels(task: AnyFineTuningTask) -> None:
+    """Warns of labels that look alike, or that the weights do not name."""
+    preset = task.starting_point.preset
+    if preset and _keeps_head(task, preset):
+        warn_of_unnamed_outputs(preset, task.label_alternatives)
+    if similar_labels := list_similar_labels(task.labels or ()):
+        logging.warning(
+            "These labels differ only in their spelling, but are different "
+            "labels for the model: %s. Correct the data if they mean the same.",
+            "; ".join(map(str, similar_labels)),
+        )
 
 
 def check_head_labels(
@@ -32,7 +44,7 @@ def check_head_labels(
 ) -> None:
     """Checks that a trained head has the labels of the task.
 
-    Warns if the files of the weights name no labels.
+    The check passes if the files of the weights name no labels.
 
     Args:
         preset: Preset of the weights.
@@ -44,34 +56,33 @@ def check_head_labels(
         ValueError: the labels differ.
     """
     labels = list(label_alternatives[0])
-    saved = preset.labels
-    if not saved:
-        _warn_of_unnamed_outputs(preset, labels)
+    trained_labels = preset.labels
+    if not trained_labels:
         return
-    order = modeling.find_order(saved, label_alternatives)
+    order = modeling.find_order(trained_labels, label_alternatives)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
-            f"{preset.source} was trained with the labels {saved}, in this "
-            f"order; the task has {labels}. Use the task that the model was "
-            "trained for, or train into another --output_dir"
+            f"{preset.source} was trained with the labels {trained_labels}, "
+            f"in this order; the task has {labels}. Use the task that the "
+            "model was trained for, or train into another --output_dir"
         )
 
 
-def _warn_of_unnamed_outputs(preset: Preset, labels: Sequence[str]) -> None:
-    logging.warning(
-        "%s does not name its outputs. They are assumed to be %s, in this "
-        "order.",
-        preset.source,
-        ", ".join(labels),
-    )
+def warn_of_unnamed_outputs(
+    preset: Preset, label_alternatives: Sequence[Sequence[str]]
+) -> None:
+    """Logs a warning if the files of a trained head name no labels.
 
-
-def _warn_of_similar_labels(task: AnyFineTuningTask) -> None:
-    if similar_labels := list_similar_labels(task.labels or ()):
+    Args:
+        preset: Preset of the weights.
+        label_alternatives: the labels of the task, and other lists of names.
+    """
+    if not preset.labels:
         logging.warning(
-            "These labels differ only in their spelling, but are different "
-            "labels for the model: %s. Correct the data if they mean the same.",
-            "; ".join(map(str, similar_labels)),
+            "%s does not name its outputs. They are assumed to be %s, in this "
+            "order.",
+            preset.source,
+            ", ".join(label_alternatives[0]),
         )
 
 
@@ -108,10 +119,18 @@ def _check_weights(task: AnyFineTuningTask, preset: Preset) -> None:
         trains=trains,
     )
     task.check_preset(preset)
-    # A run that starts fine-tuning does not use the head of --init_checkpoint.
-    if task.labels and (preset.is_own_run or not trains):
+    if _keeps_head(task, preset):
         # The order must not change in a resumed run or with --labels.
         is_fixed = (
             preset.is_own_run or "labels" in task.starting_point.set_by_user
         )
         check_head_labels(preset, task.label_alternatives, is_fixed=is_fixed)
+
+
+def _keeps_head(task: AnyFineTuningTask, preset: Preset) -> bool:
+    """Returns whether the command uses the trained head, which has labels.
+
+    A run that starts fine-tuning does not use the head of --init_checkpoint.
+    """
+    trains = task.config.training.do_train
+    return bool(task.labels) and (preset.is_own_run or not trains)

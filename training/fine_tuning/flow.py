@@ -16,7 +16,7 @@ from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.scores import list_missed_labels
 from training.checks.start_checks import check_start
-from training.checks.task_checks import check_task
+from training.checks.task_checks import check_task, warn_of_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.comparison import compare_dev_set
 from training.fine_tuning.encoded_sets import (
@@ -61,6 +61,7 @@ def fine_tune(
     strategy = devices.connect_devices(config.devices)
     check_start(starting_point)
     check_task(task)
+    warn_of_labels(task)
     teacher = load_teacher(
         starting_point,
         task.create_model,

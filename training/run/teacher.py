@@ -11,7 +11,10 @@ from model_folders.bert_config import BertConfig
 from model_folders.output_modes import OutputMode
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
-from training.checks.task_checks import check_head_labels
+from training.checks.task_checks import (
+    check_head_labels,
+    warn_of_unnamed_outputs,
+)
 from training.config.device_options import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
 from training.run.run_plan import CreateModel
@@ -55,6 +58,7 @@ def load_teacher(
     _check_teacher(starting_point, preset, bert_config, output_mode)
     if label_alternatives:
         check_head_labels(preset, label_alternatives)
+        warn_of_unnamed_outputs(preset, label_alternatives)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
     modeling.check_checkpoint(preset, config=bert_config)

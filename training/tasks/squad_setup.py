@@ -3,6 +3,8 @@
 Importing this module loads no TensorFlow.
 """
 
+import contextlib
+
 from data.squad.answer_scoring import NoGoldAnswersError
 from data.squad.squad_sets import SquadSets
 from training.config.model_options import required_value
@@ -42,22 +44,10 @@ def create_task(
         sets.check(["dev"])
     if config.training.do_train:
         sets.check(["train"])
-    if config.reads_predict_file:
-        _check_gold_answers(sets, must_exist=config.evaluates)
+    if config.evaluates:
+        sets.read_gold_answers().log_num_skipped()
+    elif config.reads_predict_file:
+        # Predictions are scored if --predict_file contains right answers.
+        with contextlib.suppress(NoGoldAnswersError):
+            sets.read_gold_answers()
     return SquadTask(starting_point, sets)
-
-
-def _check_gold_answers(sets: SquadSets, *, must_exist: bool) -> None:
-    """Raises a ValueError if right answers of --predict_file are damaged.
-
-    Predictions are scored too, but their right answers may be missing. An
-    evaluation needs some: the function logs how many questions lack them.
-    """
-    try:
-        gold_answers = sets.read_gold_answers()
-    except NoGoldAnswersError:
-        if must_exist:
-            raise
-        return
-    if must_exist:
-        gold_answers.log_num_skipped()

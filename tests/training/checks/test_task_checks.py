@@ -27,16 +27,18 @@ class OddTask(ToyTask):
 
 
 def check_task(task_class, **flags):
-    """Checks a task that starts from random weights."""
+    """Checks a task that starts from random weights, and returns it."""
     config = create_config("run", do_train=True, **flags)
     starting_point = create_starting_point(
         config, tiny_config(), load_tokenizer()
     )
-    task_checks.check_task(task_class(starting_point))
+    task = task_class(starting_point)
+    task_checks.check_task(task)
+    return task
 
 
 def test_labels_that_look_alike_are_named(caplog):
-    check_task(OddTask)
+    task_checks.warn_of_labels(check_task(OddTask))
     assert "differ only in their spelling" in caplog.text
     assert "'no'" in caplog.text
     assert "'No'" in caplog.text

@@ -27,7 +27,10 @@ def check_task(
     task_class=ToyTask,
     **settings,
 ):
-    """Checks a folder for the task of a command that does not train."""
+    """Checks a folder for the task of a command that does not train.
+
+    Returns the task.
+    """
 
     @dataclasses.dataclass(frozen=True, kw_only=True)
     class Config(FineTuningConfig):
@@ -44,6 +47,7 @@ def check_task(
     task.labels = labels
     task.settings = settings
     task_checks.check_task(task)
+    return task
 
 
 def describe_model(folder, **task):
@@ -96,7 +100,8 @@ def test_a_task_may_refuse_the_weights(tagger):
 
 
 def test_outputs_without_names_are_warned_of(tagger, caplog):
-    check_task(tagger, "BertTokenClassifier", ["O", "A", "B", "C"])
+    task = check_task(tagger, "BertTokenClassifier", ["O", "A", "B", "C"])
+    task_checks.warn_of_labels(task)
     assert "does not name its outputs" in caplog.text
 
 
@@ -111,9 +116,9 @@ def test_labels_that_differ_in_spelling_are_warned_of(tagger, caplog):
     """They would be trained and scored as different classes."""
     same = [["Yes", "yes"], ["caf\u00e9", "cafe\u0301"]]
     same.append(["good day", "good\u00a0day", "good day\u200b"])
-    check_task(
-        tagger, "BertTokenClassifier", ["no", *itertools.chain(*same), "2"]
-    )
+    labels = ["no", *itertools.chain(*same), "2"]
+    task = check_task(tagger, "BertTokenClassifier", labels)
+    task_checks.warn_of_labels(task)
     assert "differ only in their spelling" in caplog.text
     for group in same:
         assert str(group) in caplog.text
