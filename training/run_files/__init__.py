@@ -4,13 +4,13 @@ Read the modules in this order:
 
     run_folder.py: `RunFolder`, which writes all but the checkpoints
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
-    checkpointer.py: saves, restores and removes checkpoints, and links the best
+    checkpointer.py: saves, restores, removes and links checkpoints
     result_files.py: `ResultFiles`: the scores, and which files contain results
     model_description.py: model.json, and the files that it lists
     history.py: `History`: writes the metrics, steps and hours of a run
     history_lines.py: the lines of the history's file
     tensorboard_writer.py: writes the same metrics for TensorBoard
     best_step.py: `BestStepRule` and `BestStep`: which step is the best, and
-        whether its weights are there
+        whether the next one must beat it
     fingerprints.py: tells inputs apart by their checksums
 """

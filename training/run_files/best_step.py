@@ -1,4 +1,4 @@
-"""Knows which step of a run is the best, and whether its weights are there.
+"""Knows which step of a run is the best, and whether to beat its evaluation.
 
 `BestStepCallback` in loop/ evaluates the steps, and asks the classes here. This
 module imports no TensorFlow.

@@ -217,14 +217,15 @@ def _read_listed_names(folder: Path) -> set[str]:
 
 def _has_contents(path: Path, contents: bytes) -> bool:
     """Returns whether a file says what `contents` say."""
-    former_contents = path.read_bytes()
+    read_contents = path.read_bytes()
     if path.suffix != ".json":
-        return former_contents == contents
+        return read_contents == contents
     # Compare only the entries of `contents`. If another program saved the file,
     # it may contain more entries and a different model_max_length.
-    former = parse_json(former_contents, str(path))
+    read_entries = parse_json(read_contents, str(path))
     entries = parse_json(contents, path.name)
     entries.pop("model_max_length", None)
     return all(
-        former.get(name, value) == value for name, value in entries.items()
+        read_entries.get(name, value) == value
+        for name, value in entries.items()
     )

@@ -18,19 +18,19 @@ from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 
 
-class WeightsSource(enum.Enum):
+class _WeightsSource(enum.Enum):
     """Where the weights are that a command starts from.
 
     Attributes:
         BEST_STEP: the best step of the run in --output_dir.
         NEWEST_CHECKPOINT: the newest checkpoint of the run.
-        NEW_RUN: the weights of --init_checkpoint, or with --init_layers those
+        INITIAL: the weights of --init_checkpoint, or with --init_layers those
             of --teacher. Without these flags, random numbers.
     """
 
     BEST_STEP = enum.auto()
     NEWEST_CHECKPOINT = enum.auto()
-    NEW_RUN = enum.auto()
+    INITIAL = enum.auto()
 
 
 class RunWeights:
@@ -123,15 +123,15 @@ class RunWeights:
             OSError: the weights cannot be read.
         """
         match self._choose_source():
-            case WeightsSource.BEST_STEP:
+            case _WeightsSource.BEST_STEP:
                 self.restore_best()
-            case WeightsSource.NEWEST_CHECKPOINT:
+            case _WeightsSource.NEWEST_CHECKPOINT:
                 self.global_step = self._checkpointer.restore()
-            case WeightsSource.NEW_RUN:
+            case _WeightsSource.INITIAL:
                 self._warn_of_restart()
                 self._load_initial(label_alternatives)
 
-    def _choose_source(self) -> WeightsSource:
+    def _choose_source(self) -> _WeightsSource:
         """Chooses the weights to start from, by the flags and the folder."""
         config = self._config
         has_checkpoints = bool(list_checkpoint_steps(self._run_folder.path))
@@ -141,10 +141,10 @@ class RunWeights:
             and not config.training.do_train
             and self._run_folder.find_best_checkpoint()
         ):
-            return WeightsSource.BEST_STEP
+            return _WeightsSource.BEST_STEP
         if has_checkpoints:
-            return WeightsSource.NEWEST_CHECKPOINT
-        return WeightsSource.NEW_RUN
+            return _WeightsSource.NEWEST_CHECKPOINT
+        return _WeightsSource.INITIAL
 
     def _warn_of_restart(self) -> None:
         """Logs a warning if a new run replaces one without checkpoints."""

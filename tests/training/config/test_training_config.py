@@ -64,3 +64,13 @@ def test_accumulated_batches_are_one_update():
 )
 def test_padding_is_left_out_only_where_shapes_may_vary(flags, expected):
     assert create_config("run", **flags).trims_padding is expected
+
+
+def test_model_json_gets_the_flags_of_a_training_as_json():
+    entry = create_config("run", init_layers=("0", "2")).to_flags_entry()
+    assert entry["init_layers"] == ["0", "2"]
+
+
+def test_model_json_gets_no_paths_and_no_flags_that_may_change():
+    entry = create_config("run", teacher="large").to_flags_entry()
+    assert not {"teacher", "output_dir", "do_eval"} & entry.keys()
