@@ -18,7 +18,7 @@ class BestStepCallback(Callback):
     """Evaluates while training, saves the best weights, and stops early.
 
     The best weights are saved in a separate folder, and the `BestStep` of the
-    run remembers their step. A resumed run continues with the scores of this
+    run records their step. A resumed run continues with the scores of this
     step, unless they are of another dev set.
 
     Args:
@@ -48,9 +48,8 @@ class BestStepCallback(Callback):
     def on_train_begin(self) -> None:
         """Logs a warning if the next best step need not beat an earlier one."""
         step = self._best_step.step
-        if step is None:
-            return
-        if self._best_step.find_evaluation_to_beat() is None:
+        best = self._best_step.find_evaluation_to_beat()
+        if step is not None and best is None:
             logging.warning(
                 "The best step so far, %d, is missing in %s or was evaluated "
                 "on another dev set. The next best step replaces it.",
