@@ -9,5 +9,5 @@
     export_evaluation.py: scores each format of the export
 
 training/task.py says what a task is. The steps that pretraining has too are in
-training/run/, and what refuses a command is in training/checks/.
+training/loop/, and what refuses a command is in training/preparation/.
 """

@@ -19,8 +19,8 @@ from model_folders.cards import model_card
 from model_folders.scores import Scores
 from training.fine_tuning.export_evaluation import evaluate_export
 from training.fine_tuning.fine_tuner import AnyFineTuner
+from training.loop import final_steps
 from training.loop.trainer import Trainer
-from training.run import final_steps
 from training.task import AnyFineTuningTask, EncodedSet
 
 

@@ -1,6 +1,14 @@
-"""Runs the training loop: steps, callbacks and evaluations.
+"""Trains a model, and does what both flows do before and after the steps.
 
-Read them in this order:
+Before the steps, in the order of a command:
+
+    devices.py: strategies of devices, and how they share batches
+    teacher.py: loads the teacher
+    run_plan.py: `RunPlan`: what a command will train and record
+    trainer_loading.py: `load_trainer`: the folder, the model and its Trainer,
+        with the weights to start from
+
+The steps:
 
     trainer.py: `Trainer`: the model, its step and its weights
     stop_signals.py: lets a signal end the training after a step
@@ -14,7 +22,10 @@ Read them in this order:
     callbacks.py: `Callback`, which runs after each step
     summary_callback.py: adds losses, speed and memory to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step
+
+Evaluations, and the end:
+
     evaluations.py: evaluates the weights of each step only once
     batch_predictor.py: a model's outputs, batch by batch
-    devices.py: strategies of devices, and how they share batches
+    final_steps.py: stores, exports and logs what was trained
 """

@@ -30,8 +30,8 @@ from model_folders.tokenizer_files import create_vocab_files
 from options.config import Config
 from options.fields import Role
 from options.parsed_command import ParsedCommand
-from training.checks.resume_checks import to_stored_settings
 from training.config.training_config import TrainingConfig
+from training.preparation.resume_checks import to_stored_settings
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
