@@ -12,13 +12,12 @@ The steps:
 
     trainer.py: `Trainer`: the model, its step and its weights
     stop_signals.py: lets a signal end the training after a step
-    step_loop.py: runs steps, their callbacks and saves, until training ends
-    worker_agreement.py: lets all workers stop after the same step
+    step_loop.py: runs steps, their callbacks and saves, until all workers end
+        after the same step
     skipped_steps.py: counts steps that changed no weight, and ends the training
         after too many
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
-    dropout_seeds.py: a seed for each replica and each part of a batch
     callbacks.py: `Callback`, which runs after each step
     summary_callback.py: adds losses, speed and memory to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step

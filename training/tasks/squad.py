@@ -31,6 +31,7 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
 from training import task
+from training.config.model_options import required_value
 from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
 
@@ -238,3 +239,55 @@ class SquadTask(
             nbest=answers.nbest,
             null_odds=answers.null_odds,
         )
+
+
+def open_sets(starting_point: StartingPoint[SquadConfig]) -> SquadSets:
+    """Creates the sets of the command, none of which was read yet."""
+    config = starting_point.config
+    train_file = None
+    if config.training.do_train:
+        train_file = required_value(config.train_file)
+    predict_file = None
+    if config.reads_predict_file:
+        predict_file = required_value(config.predict_file)
+    return SquadSets(
+        train_file,
+        predict_file,
+        config.layout_options.layout(),
+        version_2_with_negative=config.decoding.version_2_with_negative,
+        use_char_offsets=config.windows.use_char_offsets,
+    )
+
+
+def create_task(
+    starting_point: StartingPoint[SquadConfig], sets: SquadSets
+) -> SquadTask:
+    """Checks all sets of the command and the right answers. Creates the task.
+
+    A wrong file thus stops the script at once, and not only after TensorFlow
+    was loaded.
+    """
+    config = starting_point.config
+    if config.reads_predict_file:
+        sets.check(["dev"])
+    if config.training.do_train:
+        sets.check(["train"])
+    if config.reads_predict_file:
+        _check_gold_answers(sets, must_exist=config.evaluates)
+    return SquadTask(starting_point, sets)
+
+
+def _check_gold_answers(sets: SquadSets, *, must_exist: bool) -> None:
+    """Raises a ValueError if right answers of --predict_file are damaged.
+
+    Predictions are scored too, but their right answers may be missing. An
+    evaluation needs some: the function logs how many questions lack them.
+    """
+    try:
+        gold_answers = sets.read_gold_answers()
+    except answer_scoring.NoGoldAnswersError:
+        if must_exist:
+            raise
+        return
+    if must_exist:
+        gold_answers.log_num_skipped()
