@@ -17,12 +17,12 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.scores import list_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.comparison import compare_dev_set
+from training.fine_tuning.checked_export import export_model
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
 from training.fine_tuning.fine_tuner import AnyFineTuner, FineTuner
-from training.fine_tuning.model_export import export_model
 from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices, final_steps
 from training.loop.teacher import load_teacher
