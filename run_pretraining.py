@@ -11,8 +11,8 @@ newest checkpoint in --output_dir.
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
-from training.preparation.pretraining_decisions import decide_by_records
 from training.preparation.starting_point_loading import load_starting_point
+from training.pretraining.record_decisions import decide_by_records
 
 
 def main(parsed: ParsedCommand[PretrainingConfig]) -> None:

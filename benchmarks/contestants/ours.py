@@ -33,14 +33,13 @@ from serving.engines import ExportFormat
 from training.config.classifier_config import ClassifierConfig
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps, TrainingConfig
-from training.fine_tuning import model_export
+from training.fine_tuning import checked_export
 from training.fine_tuning.encoded_sets import write_encoded_sets
 from training.fine_tuning.fine_tuner import FineTuner
-from training.loop import devices
+from training.loop import devices, trainer_loading
+from training.loop.run_plan import CreateModel, RunPlan
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point_loading import load_starting_point
-from training.run import trainer_loading
-from training.run.run_plan import CreateModel, RunPlan
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 from training.task import AnyFineTuningTask, EncodedSet
@@ -267,7 +266,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
-        model_export.export_model(fine_tuner, scores, export_dir)
+        checked_export.export_model(fine_tuner, scores, export_dir)
         return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)

@@ -29,8 +29,6 @@ From words to scores:
     predicted_entities.py: files of predicted tags and entities, and the part of
         report.html
 
-The same in a graph, which only the signatures of exports call. The module is
-beside the Python that it repeats, because both must change together:
-
-    tagging_graph.py: words, windows and legal tags in a graph
+serving/exporting/graphs/tagging_graph.py repeats the words, the windows and the
+legal tags in a TensorFlow graph. Both must change together.
 """

@@ -1,6 +1,7 @@
 """A sentence with tagged words, and how a text is split into words.
 
-tagging_graph.py splits text in the same way inside a graph.
+The graph of serving/exporting/graphs/tagging_graph.py splits text in the same
+way.
 """
 
 import dataclasses

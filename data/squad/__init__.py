@@ -14,11 +14,6 @@
     answer_scoring.py: the official scores
     answer_report.py: the part of report.html
 
-The same in a graph, which only the signatures of exports call. The modules are
-beside the Python that they repeat, because both must change together, and their
-tests compare the two:
-
-    passage_windows_graph.py: cuts the windows
-    token_spans_graph.py: finds possible answers, and their texts
-    answer_decoding_graph.py: chooses among them
+serving/exporting/graphs/ repeats passage_windows.py, token_spans.py and
+answer_decoding.py in TensorFlow graphs. Both must change together.
 """

@@ -17,6 +17,7 @@ signatures. The inputs of the other formats are ids of WordPieces:
 What is in the networks:
 
     heads/: what differs between the kinds of models, a module for each kind
+    graphs/: TensorFlow graphs that repeat functions of data/, for heads/
     signatures/: what the signatures of a SavedModel consist of
     onnx_graph/: builds the graph of an ONNX file, to which heads/ adds heads
 """

@@ -5,9 +5,9 @@
     plan.py: `plan_fine_tuning`: the steps, and what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
     dev_set_scores.py: scores a dev set by the outputs of a model
-    model_export.py: exports the model, and compares its scores
-    export_evaluation.py: scores each format of the export
+    checked_export.py: exports the model, unless the export scores much lower
+    export_scores.py: scores each format of the export
 
 training/task.py says what a task is. The steps that pretraining has too are in
-training/run/, and what refuses a command is in training/checks/.
+training/loop/, and what refuses a command is in training/preparation/.
 """

@@ -15,21 +15,20 @@ from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.scores import list_missed_labels
-from training.checks.start_checks import check_start
-from training.checks.task_checks import check_task, warn_of_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.comparison import compare_dev_set
+from training.fine_tuning.checked_export import export_model
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
 from training.fine_tuning.fine_tuner import AnyFineTuner, FineTuner
-from training.fine_tuning.model_export import export_model
 from training.fine_tuning.plan import plan_fine_tuning
-from training.loop import devices
-from training.run import final_steps
-from training.run.teacher import load_teacher
-from training.run.trainer_loading import load_trainer
+from training.loop import devices, final_steps
+from training.loop.teacher import load_teacher
+from training.loop.trainer_loading import load_trainer
+from training.preparation.start_checks import check_start
+from training.preparation.task_checks import check_task, warn_of_labels
 from training.run_files.result_files import log_scores
 from training.run_files.run_folder import RunFolder
 from training.task import (

@@ -8,14 +8,14 @@ import json
 import zlib
 
 from model_folders.model_json_types import TrainingSettings
-from training.checks import resume_checks
 from training.dev_set.rules import (
     DEV_SET_RULE_ENTRY,
     choose_dev_set_rule_to_record,
 )
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
-from training.run.run_plan import RunPlan
+from training.loop.run_plan import RunPlan
+from training.preparation import resume_checks
 from training.run_files import fingerprints, model_description
 from training.task import AnyEncodedSets, AnyFineTuningTask, EncodedSet
 

@@ -1,20 +1,30 @@
-"""Runs the training loop: steps, callbacks and evaluations.
+"""Trains a model, and does what both flows do before and after the steps.
 
-Read them in this order:
+Before the steps, in the order of a command:
+
+    devices.py: strategies of devices, and how they share batches
+    teacher.py: loads the teacher
+    run_plan.py: `RunPlan`: what a command will train and record
+    trainer_loading.py: `load_trainer`: the folder, the model and its Trainer,
+        with the weights to start from
+
+The steps:
 
     trainer.py: `Trainer`: the model, its step and its weights
     stop_signals.py: lets a signal end the training after a step
-    step_loop.py: runs steps, their callbacks and saves, until training ends
-    worker_agreement.py: lets all workers stop after the same step
+    step_loop.py: runs steps, their callbacks and saves, until all workers end
+        after the same step
     skipped_steps.py: counts steps that changed no weight, and ends the training
         after too many
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
-    dropout_seeds.py: a seed for each replica and each part of a batch
     callbacks.py: `Callback`, which runs after each step
     summary_callback.py: adds losses, speed and memory to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step
+
+Evaluations, and the end:
+
     evaluations.py: evaluates the weights of each step only once
     batch_predictor.py: a model's outputs, batch by batch
-    devices.py: strategies of devices, and how they share batches
+    final_steps.py: stores, exports and logs what was trained
 """

@@ -14,7 +14,6 @@ import tensorflow as tf
 from modeling.base_loss import BatchLoss, Terms
 from modeling.features import select_features
 from modeling.tensors import Features, Tensor
-from training.loop.dropout_seeds import offset_seed
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
 
 # A function (index) -> gradients of a micro-batch.
@@ -242,3 +241,22 @@ def _sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
     if isinstance(gradient, tf.IndexedSlices):
         gradient = gradient.values
     return 2.0 * tf.nn.l2_loss(gradient)
+
+
+def offset_seed(seed: Tensor, index: tf.Tensor | int) -> Tensor:
+    """Returns the dropout seed of a replica or of a micro-batch.
+
+    One seed is drawn per step. Each replica and each micro-batch adds a
+    different multiple of 1,000,003 to it, and each dropout call then adds its
+    own index. A model contains fewer dropout calls, so no two calls of a step
+    use the same seed.
+
+    Args:
+        seed: seed of the step, or of the replica, int [2].
+        index: index of the replica, or index of the micro-batch times the
+            number of replicas, int [].
+
+    Returns:
+        the seed, int [2].
+    """
+    return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)

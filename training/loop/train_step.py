@@ -21,8 +21,8 @@ from training.loop.batch_gradients import (
     BatchGradients,
     LossInputsT,
     Trainable,
+    offset_seed,
 )
-from training.loop.dropout_seeds import offset_seed
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
 
 ValuesT = TypeVar("ValuesT")

@@ -1,4 +1,18 @@
-"""Prepares what a command starts from, before any slow work.
+"""Prepares a training: decides the flags, reads the weights' files, and checks.
+
+All this happens before TensorFlow is loaded. The modules:
+
+    starting_point_loading.py: reads the weights' folder, its configuration and
+        tokenizer, completes the flags, and creates the `StartingPoint`
+    model_files.py: reads the configuration and the vocabulary that flags name
+    data_file_decisions.py: what the rows of --data_file decide, and the rule of
+        its dev set
+    start_checks.py: `check_start`: the weights, the lengths and the outputs of
+        the flags
+    task_checks.py: `check_task`: the task, against the weights.
+        `warn_of_labels` says what may be wrong
+    resume_checks.py: what a resumed run must keep: its flags and settings, its
+        train set, its records
 
 The first of these that knows a flag decides its value:
 
@@ -7,7 +21,7 @@ The first of these that knows a flag decides its value:
        (`Config.with_implied_flags`)
     3. the header of --data_file (`decide_columns` in
        training/tasks/classifier_setup.py), or the records of pretraining
-       (`decide_by_records` in pretraining_decisions.py)
+       (`decide_by_records` in training/pretraining/record_decisions.py)
     4. the folder of the weights (`complete_flags` in
        starting_point_loading.py)
     5. the rows of --data_file (`decide_by_rows` in data_file_decisions.py)
@@ -15,16 +29,19 @@ The first of these that knows a flag decides its value:
 
 Scripts call 3 to 5 in this order, and `load_starting_point` is what calls 4.
 Each returns the command with the flags that it decided, by `override` or
-`decide_if_open` of options/parsed_command.py.
+`decide_if_open` of options/parsed_command.py. What only one script decides, by
+files that only its task can read, stands beside the code of the task.
 
-The modules, in the order in which a reader needs them:
+A command meets the checks in this order:
 
-    starting_point_loading.py: reads the weights' folder, its configuration and
-        tokenizer, completes the flags, and creates the `StartingPoint`
-    model_files.py: reads the configuration and the vocabulary that flags name
-    data_file_decisions.py: what the rows of --data_file decide, and the rule of
-        its dev set
-    pretraining_decisions.py: what the records of pretraining decide. It is
-        apart, because only modules that are named after pretraining may import
-        data/pretraining/
+    1. `load_starting_point` compares the flags of a resumed run
+    2. `fine_tune` and `pretrain` begin with `check_start`
+    3. `fine_tune` calls `check_task`
+    4. the plan of either flow compares the settings and the data of a resumed
+       run, when it knows them
+
+Other checks stand beside what they need: `Config.check` compares flags with
+flags, training/pretraining/ checks the network and the records that it reads,
+and training/loop/teacher.py the teacher. training/dev_set/ compares the dev set
+with the sets that the weights were trained on.
 """

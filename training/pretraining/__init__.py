@@ -1,9 +1,11 @@
 """Pretrains on the records of create_pretraining_data.py.
 
+    record_decisions.py: what the records decide, before the `StartingPoint` is
+        loaded
     flow.py: `pretrain`: all steps of a command, and how it ends
     records.py: finds the records, and checks them
     plan.py: `plan_pretraining`: the steps, and what is recorded
     evaluation.py: `PretrainingEvaluator`: Google's metrics
 
-The steps that fine-tuning has too are in training/run/.
+The steps that fine-tuning has too are in training/loop/.
 """

@@ -16,12 +16,14 @@ from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_json_types import SharedHeadSettings
 from model_folders.reading import settings_check
-from training.checks.start_checks import check_start
 from training.config.pretraining_config import PretrainingConfig
-from training.loop import devices
+from training.loop import devices, final_steps
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback
+from training.loop.teacher import load_teacher
 from training.loop.trainer import Trainer
+from training.loop.trainer_loading import load_trainer
+from training.preparation.start_checks import check_start
 from training.pretraining.evaluation import (
     PretrainingEvaluation,
     PretrainingEvaluator,
@@ -32,9 +34,6 @@ from training.pretraining.records import (
     find_all_records,
     fingerprint_dev_set,
 )
-from training.run import final_steps
-from training.run.teacher import load_teacher
-from training.run.trainer_loading import load_trainer
 from training.run_files.best_step import BestStepRule
 from training.starting_point import StartingPoint
 

@@ -11,11 +11,14 @@ from collections.abc import Sequence
 import modeling
 from data.io import record_datasets
 from data.pretraining import record_inspection
-from model_folders.model_json_types import Fingerprint, TrainingSettings
-from training.checks import resume_checks
+from model_folders.model_json_types import (
+    Fingerprint,
+    TrainingSettings,
+)
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.run.run_plan import RunPlan
+from training.loop.run_plan import RunPlan
+from training.preparation import resume_checks
 from training.run_files import fingerprints, model_description
 from training.starting_point import StartingPoint
 

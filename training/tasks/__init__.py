@@ -16,10 +16,11 @@ knows a classification's sets, labels and metrics. If the script has
 flags. Then `create_task` creates the task, and reads what must be known, or
 checked, before TensorFlow is loaded:
 
-    classifier_setup.py: the steps of run_classifier.py. The first one finds
-        the columns of --data_file
-    ner_setup.py: those of run_ner.py
-    squad_setup.py: those of run_squad.py
+These functions stand below the class of the task. Those of run_classifier.py,
+which trains two classes of tasks, have a module of their own. The first of them
+decides the columns of --data_file:
+
+    classifier_setup.py: `decide_columns`, `open_processor` and `create_task`
 
 run_swag.py has no such steps, because its task reads each set when it is
 encoded.

@@ -10,20 +10,26 @@ from typing import cast
 import tensorflow as tf
 
 from data.padding import trim_batch
-from data.squad.answer_decoding_graph import DecodedAnswers, SquadDecoder
-from data.squad.passage_windows_graph import Passages, create_windows
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
     parse_options,
     to_settings,
 )
-from data.squad.token_spans_graph import BestLogits
 from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import SpanLabelerSettings
 from modeling.task_models import BertSpanLabeler
 from serving.engines import ids_outputs
 from serving.export_options import ExportOptions
+from serving.exporting.graphs.answer_decoding_graph import (
+    DecodedAnswers,
+    SquadDecoder,
+)
+from serving.exporting.graphs.passage_windows_graph import (
+    Passages,
+    create_windows,
+)
+from serving.exporting.graphs.token_spans_graph import BestLogits
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,

@@ -7,13 +7,17 @@ import functools
 
 import tensorflow as tf
 
-from data.ner.tagging_graph import cut_texts, decode_legal_tags, separate_words
 from data.padding import trim_batch
 from data.text.token_windows_graph import Windows
 from model_folders import output_modes
 from model_folders.model_json_types import TokenClassifierSettings
 from modeling.task_models import BertTokenClassifier
 from serving.export_options import ExportOptions
+from serving.exporting.graphs.tagging_graph import (
+    cut_texts,
+    decode_legal_tags,
+    separate_words,
+)
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,

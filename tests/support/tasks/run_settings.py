@@ -16,8 +16,8 @@ from model_folders.reading import folder_reading
 from modeling.base_task_model import AnyTaskModel
 from tests.support import models
 from tests.support.tasks import toy_task
-from training.checks.resume_checks import check_resumed_settings
 from training.config.fine_tuning_config import FineTuningConfig
+from training.preparation.resume_checks import check_resumed_settings
 from training.run_files.model_description import create_training_settings
 from training.run_files.run_folder import RunFolder
 

@@ -28,6 +28,8 @@ from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.flow import fine_tune
+from training.loop import trainer_loading
+from training.loop.run_plan import RunPlan
 from training.loop.trainer import Trainer
 from training.preparation.starting_point_loading import (
     check_flags,
@@ -35,8 +37,6 @@ from training.preparation.starting_point_loading import (
     load_starting_point,
     read_initial_preset,
 )
-from training.run import trainer_loading
-from training.run.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 

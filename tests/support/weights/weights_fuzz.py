@@ -228,8 +228,8 @@ def _export(folder: Path) -> None:
 def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
     from options.parsed_command import ParsedCommand
-    from training.checks import start_checks
     from training.config.classifier_config import ClassifierConfig
+    from training.preparation import start_checks
     from training.preparation.starting_point_loading import load_starting_point
     from training.run_files import fingerprints
 
@@ -259,7 +259,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.run import teacher
+    from training.loop import teacher
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)

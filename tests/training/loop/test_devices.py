@@ -17,8 +17,8 @@ from tests.support.paths import ROOT
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import fine_tuning_flags
 from training.loop import devices
+from training.loop.step_loop import AGREEMENT_STEPS
 from training.loop.stop_signals import INTERRUPTED_STATUS
-from training.loop.worker_agreement import AGREEMENT_STEPS
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20

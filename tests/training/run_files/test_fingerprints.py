@@ -12,7 +12,7 @@ from model_folders.reading.preset import Preset
 from tests.support.models import TINY, built
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
-from training.checks import resume_checks
+from training.preparation import resume_checks
 from training.preparation.starting_point_loading import (
     complete_flags,
     read_initial_preset,

@@ -1,8 +1,8 @@
 """Cuts texts into words and windows, and chooses the words' tags.
 
 The code consists of TensorFlow operations, so that an exported model runs it
-without Python. tests/data/ner/test_tagging_graph.py and, of the windows,
-tests/serving/text_tasks/test_text_task_twins.py compare it with Python:
+without Python. test_tagging_graph.py and, of the windows,
+tests/serving/text_tasks/test_text_task_twins.py compare it with data/ner/:
 
     separate_words     ner_examples.split_words
     cut_texts          sentence_windows.create_ner_features, for sentences

@@ -1,9 +1,9 @@
 """Turns start and end logits into SQuAD's answers with TensorFlow operations.
 
 An exported model runs the graph without Python. `SquadDecoder` chooses the same
-answers as `decode_predictions` in answer_decoding.py, even if several
-candidates have equal scores or a question has no candidate, which
-tests/data/squad/test_answer_decoding_graph.py compares.
+answers as `decode_predictions` in data/squad/answer_decoding.py, even if
+several candidates have equal scores or a question has no candidate.
+test_answer_decoding_graph.py compares the two.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list.
@@ -14,10 +14,11 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.passage_windows_graph import Passages
 from data.squad.squad_options import DecodingOptions
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
-from data.squad.token_spans_graph import (
+from data.text.token_windows_graph import Windows
+from serving.exporting.graphs.passage_windows_graph import Passages
+from serving.exporting.graphs.token_spans_graph import (
     BestLogits,
     QuestionWindows,
     Spans,
@@ -27,7 +28,6 @@ from data.squad.token_spans_graph import (
     order_by_score,
     with_texts,
 )
-from data.text.token_windows_graph import Windows
 
 
 class NbestLists(TypedDict):

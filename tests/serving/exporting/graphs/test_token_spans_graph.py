@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import passage_windows_graph, token_spans_graph
 from data.squad.squad_options import WindowOptions
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.text import tokenization
+from serving.exporting.graphs import passage_windows_graph, token_spans_graph
 from tests.support.paths import ROOT
 
 VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"

@@ -11,13 +11,13 @@ from model_folders.bert_config import BertConfig
 from model_folders.output_modes import OutputMode
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
-from training.checks.task_checks import (
+from training.config.device_options import POLICY_OF_PRECISION
+from training.config.training_config import TrainingConfig
+from training.loop.run_plan import CreateModel
+from training.preparation.task_checks import (
     check_head_labels,
     warn_of_unnamed_outputs,
 )
-from training.config.device_options import POLICY_OF_PRECISION
-from training.config.training_config import TrainingConfig
-from training.run.run_plan import CreateModel
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from options.parsed_command import ParsedCommand
 from tests.support.models import tiny_config
 from tests.support.tasks.run_settings import write_left_to_right_run
 from tests.support.tasks.toy_task import ToyTask, create_config, load_tokenizer
-from training.checks import task_checks
+from training.preparation import task_checks
 from training.preparation.starting_point_loading import (
     read_initial_preset,
 )

@@ -1,6 +1,6 @@
 """An export that scores lower than its model is refused, and replaces nothing.
 
-test_export_evaluation.py tests how exports are scored, and
+test_export_scores.py tests how exports are scored, and
 tests/scripts/test_run_ner.py a model whose int8 is really worse.
 """
 
@@ -11,7 +11,7 @@ import pytest
 from model_folders import atomic_folders
 from tests.support.output_files import read_results, snapshot
 from tests.support.tasks import toy_task
-from training.fine_tuning.model_export import check_export_scores
+from training.fine_tuning.checked_export import check_export_scores
 
 DEV_SETS = [types.SimpleNamespace(name="dev")]
 NAN = float("nan")

@@ -12,8 +12,8 @@ from options.parsed_command import ParsedCommand
 from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
 from tests.support.weights.huggingface_files import write_huggingface_files
-from training.checks import task_checks
 from training.config.fine_tuning_config import FineTuningConfig
+from training.preparation import task_checks
 from training.starting_point import StartingPoint
 
 MNLI = ["contradiction", "entailment", "neutral"]

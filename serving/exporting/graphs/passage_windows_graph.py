@@ -1,8 +1,8 @@
 """Cuts SQuAD's questions and passages into windows with TensorFlow operations.
 
 An exported model runs the graph without Python. `create_windows` cuts the same
-windows as `create_squad_features` in passage_windows.py, which
-tests/data/squad/test_answer_decoding_graph.py compares.
+windows as `create_squad_features` in data/squad/passage_windows.py.
+test_answer_decoding_graph.py compares the two.
 
 N = questions, each with its passage. W = windows. F = length of a window.
 P, C and D are totals over all passages: P = WordPieces, C = characters after
@@ -29,8 +29,9 @@ from data.text.tokenizer_layer import (
     utf8_length,
 )
 
-# The characters that are white space in the pattern WORD of squad_examples.py,
-# first as code points, then as a regular expression for TensorFlow (RE2).
+# The characters that are white space in the pattern WORD of
+# data/squad/squad_examples.py, first as code points, then as a regular
+# expression for TensorFlow (RE2).
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 

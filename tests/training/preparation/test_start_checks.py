@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_starting_point
-from training.checks import start_checks
+from training.preparation import start_checks
 
 
 def check_start(folder, **flags):

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import legal_tags, ner_examples, tagging_graph
+from data.ner import legal_tags, ner_examples
 from data.probabilities import to_log_probabilities
+from serving.exporting.graphs import tagging_graph
 
 
 def test_split_words_cuts_a_text_where_the_graph_does():

@@ -1,12 +1,12 @@
 """Lists possible answers to SQuAD's questions with TensorFlow operations.
 
-`list_spans` and `choose_null` return what `list_spans` in token_spans.py
-returns. tests/data/squad/test_answer_decoding_graph.py compares the answers
-that follow from it.
+`list_spans` and `choose_null` return what `list_spans` in
+data/squad/token_spans.py returns. test_answer_decoding_graph.py compares the
+answers that follow from it.
 
 The code cuts the texts of spans out of one passage at a time, and copies only
 these texts, not the passage. A text reaches from the first character of its
-first WordPiece to the last character of its last WordPiece. answer_decoding.py
+first WordPiece to the last character of its last WordPiece. data/squad/
 tokenizes the words again to find the text, as Google's code does, which almost
 always finds the same text (docs/differences.md).
 
@@ -19,10 +19,13 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.passage_windows_graph import WHITE_SPACE_RUN, Passages
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.text.token_windows_graph import Windows
 from data.text.tokenizer_layer import drop_invalid
+from serving.exporting.graphs.passage_windows_graph import (
+    WHITE_SPACE_RUN,
+    Passages,
+)
 
 
 class Spans(NamedTuple):

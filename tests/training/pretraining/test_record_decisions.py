@@ -5,7 +5,7 @@ import pytest
 from options.parsed_command import ParsedCommand
 from tests.support import pretraining_records
 from training.config.pretraining_config import PretrainingConfig
-from training.preparation.pretraining_decisions import decide_by_records
+from training.pretraining.record_decisions import decide_by_records
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Exports a fine-tuned model, unless the export scores much lower.
 
-Each format of the export is evaluated on the dev sets (export_evaluation.py),
+Each format of the export is evaluated on the dev sets (export_scores.py),
 before the export replaces an earlier one.
 """
 
@@ -17,10 +17,10 @@ from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from model_folders.scores import Scores
-from training.fine_tuning.export_evaluation import evaluate_export
+from training.fine_tuning.export_scores import evaluate_export
 from training.fine_tuning.fine_tuner import AnyFineTuner
+from training.loop import final_steps
 from training.loop.trainer import Trainer
-from training.run import final_steps
 from training.task import AnyFineTuningTask, EncodedSet
 
 

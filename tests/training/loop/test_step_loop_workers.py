@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from training.loop.worker_agreement import agree_on_stop
+from training.loop.step_loop import agree_on_stop
 
 
 @pytest.mark.parametrize("is_due", [False, True])

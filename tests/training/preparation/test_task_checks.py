@@ -13,7 +13,7 @@ from tests.support.tasks.toy_task import (
     create_starting_point,
     load_tokenizer,
 )
-from training.checks import task_checks
+from training.preparation import task_checks
 
 
 class OddTask(ToyTask):
