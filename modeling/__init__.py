@@ -10,7 +10,8 @@ The network and its heads:
     embeddings.py: words, positions and segments to vectors
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
-    layers.py: `BertLayer`, the base class of the layers, and `Dense`
+    dense.py: a dense layer with its activation
+    layers.py: `BertLayer`, the base class of the layers
     arguments.py: the types of the arguments that layers and models share
     initializers.py: the initial weights
     heads.py: what each task adds to the encoder
