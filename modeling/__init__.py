@@ -36,12 +36,12 @@ What Keras calls:
 What the layers compute with:
 
     tensors.py: types of tensors, and of what models read and return
-    ops.py: building blocks in plain `keras.ops`, the reference for faster ones
-    dispatch.py: chooses a plain version of ops.py or a faster one
+    ops.py: building blocks, which call faster versions on TensorFlow
+    plain_ops.py: formulas of ops.py in `keras.ops`, which XLA compiles too
     sequence_ops.py: masks, and the vectors at some positions
     row_layouts.py: leaves the rows of padding out of all other layers
     packing.py: packs short sequences into long ones, for attention
-    accelerated/: the functions of ops.py as TensorFlow fuses or compiles them
+    accelerated/: the faster versions, which TensorFlow fuses or compiles
 
 Files of weights:
 

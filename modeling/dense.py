@@ -20,8 +20,8 @@ class Dense(keras.layers.Dense):
 
     Args:
         units: width of the outputs.
-        hidden_act: key of `ops.ACTIVATIONS`. If None, the layer applies no
-            activation.
+        hidden_act: key of `plain_ops.ACTIVATIONS`. If None, the layer applies
+            no activation.
         **arguments: those of `keras.layers.Dense`.
 
     Call arguments:
