@@ -68,9 +68,9 @@ What users call. `help(modeling.NAME)` and docs/api.md describe each:
 
 from typing import TYPE_CHECKING, Any
 
-from imports import lazy
-from imports.installation import read_version
-from imports.registration import register_saved_classes
+from dependencies import lazy
+from dependencies.installation import read_version
+from dependencies.registration import register_saved_classes
 from model_folders.saved_classes import (
     MODULE_OF_MODELING_CLASS,
     MODULE_OF_SAVED_CLASS,

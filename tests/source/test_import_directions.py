@@ -31,24 +31,24 @@ TOOLS = sorted(
 
 # The packages that each package may import besides itself.
 BELOW = {
+    "dependencies": set(),
     "files": set(),
-    "imports": set(),
-    "terminal": {"imports"},
+    "terminal": {"dependencies"},
     "options": {"files"},
-    "command_line": {"files", "imports", "options", "terminal"},
-    "model_folders": {"files", "imports"},
-    "modeling": {"files", "imports", "model_folders"},
+    "command_line": {"dependencies", "files", "options", "terminal"},
+    "model_folders": {"dependencies", "files"},
+    "modeling": {"dependencies", "files", "model_folders"},
     "data": {
+        "dependencies",
         "files",
-        "imports",
         "model_folders",
         "options",
         "terminal",
     },
     "serving": {
         "data",
+        "dependencies",
         "files",
-        "imports",
         "model_folders",
         "modeling",
         "options",
@@ -56,8 +56,8 @@ BELOW = {
     },
     "training": {
         "data",
+        "dependencies",
         "files",
-        "imports",
         "model_folders",
         "modeling",
         "options",
@@ -131,8 +131,8 @@ def test_the_page_states_what_each_package_imports():
 WITHOUT_TENSORFLOW = (
     "command_line",
     "data.text.tokenization",
+    "dependencies",
     "files",
-    "imports",
     "model_folders",
     "model_folders.cards",
     "model_folders.reading",
@@ -366,7 +366,7 @@ def test_modules_are_named_in_strings_only_where_listed():
     """The tests above do not see an import whose name is in a string.
 
     They see the modules that a package both imports, under TYPE_CHECKING, and
-    names for imports/lazy.py.
+    names for dependencies/lazy.py.
     """
     named = {}
     for path in itertools.chain(*map(sources, PACKAGES)):
