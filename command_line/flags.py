@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from absl import flags as absl_flags  # noqa: TID251  defines and parses flags
 
 from command_line import help_pages, user_errors
-from imports import installation
+from dependencies import installation
 from options import fields
 from options.config import Config, ConfigT
 from options.declared_options import Option

@@ -2,7 +2,7 @@
 
 from absl import flags as absl_flags  # noqa: TID251  makes the flags
 
-from imports import installation
+from dependencies import installation
 
 # {title: flags that most commands need}. --helpfull lists all flags.
 FLAGS_OF_SECTION = {

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from imports import installation
+from dependencies import installation
 from options.path_flags import PathFlag
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.

@@ -16,8 +16,8 @@ BERT_CONFIG_FILE = "bert_config.json"
 HUGGINGFACE_CONFIG_FILE = "config.json"
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
-# Names of activations, which `ops.ACTIVATIONS` defines. This module must not
-# import Keras, because prediction without TensorFlow uses this module.
+# Names of activations, which modeling/plain_ops.py defines. This module must
+# not import Keras, because prediction without TensorFlow uses this module.
 ACTIVATIONS = (
     "gelu",
     "gelu_erf",
@@ -42,8 +42,8 @@ class BertConfig:
         num_attention_heads: number of attention heads in each block.
         intermediate_size: width of each block's feed-forward layer.
         hidden_act: activation of the feed-forward layer: `"gelu"` (Google's
-            tanh approximation), `"gelu_erf"` (exact) or another key of
-            `ops.ACTIVATIONS`. As in Google's code, `""` and None mean linear.
+            tanh approximation), `"gelu_erf"` (exact) or another name in
+            `ACTIVATIONS`. As in Google's code, `""` and None mean linear.
         hidden_dropout_prob: fraction of the outputs of embeddings and layers
             to drop in training, in [0, 1).
         attention_probs_dropout_prob: fraction of the attention weights to drop

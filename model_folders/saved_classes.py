@@ -2,8 +2,8 @@
 
 One file may name classes of both packages: a model that reads strings contains
 a layer of `data.text`. So each package registers the classes of both, by
-imports/registration.py. `data` does not import `modeling` by that. Only Keras
-does, when it loads a file that names a class of `modeling`.
+dependencies/registration.py. `data` does not import `modeling` by that. Only
+Keras does, when it loads a file that names a class of `modeling`.
 """
 
 from model_folders.kinds import KIND_OF_CLASS

@@ -10,7 +10,8 @@ The network and its heads:
     embeddings.py: words, positions and segments to vectors
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
-    layers.py: `BertLayer`, the base class of the layers, and `Dense`
+    dense.py: a dense layer with its activation
+    layers.py: `BertLayer`, the base class of the layers
     arguments.py: the types of the arguments that layers and models share
     initializers.py: the initial weights
     heads.py: what each task adds to the encoder
@@ -35,12 +36,12 @@ What Keras calls:
 What the layers compute with:
 
     tensors.py: types of tensors, and of what models read and return
-    ops.py: building blocks in plain `keras.ops`, the reference for faster ones
-    dispatch.py: chooses a plain version of ops.py or a faster one
+    ops.py: building blocks, which call faster versions on TensorFlow
+    plain_ops.py: formulas of ops.py in `keras.ops`, which XLA compiles too
     sequence_ops.py: masks, and the vectors at some positions
     row_layouts.py: leaves the rows of padding out of all other layers
     packing.py: packs short sequences into long ones, for attention
-    accelerated/: the functions of ops.py as TensorFlow fuses or compiles them
+    accelerated/: the faster versions, which TensorFlow fuses or compiles
 
 Files of weights:
 
@@ -67,9 +68,9 @@ What users call. `help(modeling.NAME)` and docs/api.md describe each:
 
 from typing import TYPE_CHECKING, Any
 
-from imports import lazy
-from imports.installation import read_version
-from imports.registration import register_saved_classes
+from dependencies import lazy
+from dependencies.installation import read_version
+from dependencies.registration import register_saved_classes
 from model_folders.saved_classes import (
     MODULE_OF_MODELING_CLASS,
     MODULE_OF_SAVED_CLASS,

@@ -16,7 +16,7 @@ import keras
 
 from modeling import ops
 from modeling.arguments import LayerArguments
-from modeling.layers import Dense
+from modeling.dense import Dense
 from modeling.row_layouts import Layout
 from modeling.tensors import Shape, Tensor
 

@@ -19,7 +19,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast
 import keras
 
 from files.json_files import JsonObject
-from modeling.ops import at_least_float32
+from modeling.plain_ops import at_least_float32
 from modeling.tensors import Features, Tensor
 
 # What a loss reads: the outputs of a model, or of a model and its teacher.

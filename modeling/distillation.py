@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import keras
 
 from modeling.base_loss import AnyLoss, BatchLoss, Terms, sum_weighted
-from modeling.ops import at_least_float32
+from modeling.plain_ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.arguments import LayerArguments
 from modeling.attention import AttentionLayer
-from modeling.dispatch import uses_plain_versions
-from modeling.layers import BertLayer, Dense
+from modeling.dense import Dense
+from modeling.layers import BertLayer
 from modeling.ops import dropout_seed
 from modeling.packing import PackedLayout
 from modeling.row_layouts import Layout, PaddedLayout
@@ -189,7 +189,7 @@ class Transformer(BertLayer):
     ) -> list[Tensor]:
         """Applies all blocks, each to the output of the block before it."""
         # Only faster versions need rows, so in plain mode keep [B, T, W].
-        if layout is None and not uses_plain_versions():
+        if layout is None and not ops.uses_plain_versions():
             layout = PaddedLayout(inputs)
         if layout:
             inputs = layout.to_rows(inputs)

@@ -86,8 +86,7 @@ def check_ranges(features: Features, num_segments: int) -> None:
     sizes = {"segment_ids": num_segments, "masked_lm_positions": length}
     for name, size in sizes.items():
         if size and features.get(name) is not None:
-            # The graph keeps the check, so nothing reads the returned ids.
-            ops.with_range_check(features[name], name, size)
+            ops.check_range(features[name], name, size)
 
 
 def to_integer_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:

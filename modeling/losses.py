@@ -21,7 +21,8 @@ from modeling.base_loss import (
     divergence,
     weigh_examples,
 )
-from modeling.ops import at_least_float32, cross_entropy
+from modeling.ops import cross_entropy
+from modeling.plain_ops import at_least_float32
 from modeling.tensors import Features, PretrainerOutputs, SpanOutputs, Tensor
 
 

@@ -1,48 +1,81 @@
 """Building blocks of the network, written with `keras.ops`.
 
+On TensorFlow, some functions call a faster version in modeling/accelerated/,
+whose results differ only by rounding and by which elements dropout drops. Each
+function says in its code when. For example, `activation(inputs, "gelu",
+training=True)` runs a compiled version if the inputs are wide. Only this module
+imports the versions of functions, and the network computes the same without
+that folder. `plain_versions` switches all of them off.
+
 In shapes, B = batch, F = positions that attend, T = positions that they attend
 to, N = heads, W = width, V = width of the outputs and L = labels.
-
-A function marked `dispatched` may have a faster version, which
-modeling/dispatch.py chooses, by the parameter that the mark names. The code
-here is the plain version, which may ignore this parameter.
-`ops.plain_versions` switches all faster versions off.
 """
 
-import math
-from collections.abc import Callable, Sequence
+import contextlib
+import contextvars
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 
 import keras
 
-from model_folders import bert_config
-from modeling.dispatch import dispatched
-from modeling.dispatch import plain_versions as plain_versions
+from modeling import plain_ops
+from modeling.plain_ops import at_least_float32
 from modeling.tensors import Tensor
 
+_HAS_FASTER_VERSIONS = (
+    keras.backend.backend() == "tensorflow"
+    and find_spec("modeling.accelerated") is not None
+)
+if _HAS_FASTER_VERSIONS:
+    from modeling.accelerated import compiled, fusions, tracing
 
-def at_least_float32(inputs: Tensor) -> Tensor:
-    """Casts 16-bit floats [...] to float32. Keeps the dtype of other floats."""
-    dtype = keras.backend.result_type(inputs.dtype, "float32")
-    return keras.ops.cast(inputs, dtype)
+# A variable of the context, so that a thread does not switch the versions of
+# another thread.
+_uses_plain = contextvars.ContextVar("uses_plain", default=False)
 
 
-@dispatched()
+@contextlib.contextmanager
+def plain_versions() -> Iterator[None]:
+    """Switches off all faster versions inside a `with` block.
+
+    This applies to eager calls, and to graphs that are traced in the block, by
+    the thread of the block.
+    """
+    token = _uses_plain.set(True)
+    try:
+        yield
+    finally:
+        _uses_plain.reset(token)
+
+
+def uses_plain_versions() -> bool:
+    """Returns whether `plain_versions` has switched off all faster versions."""
+    return _uses_plain.get()
+
+
+def _is_accelerated() -> bool:
+    """Returns whether calls may run faster versions."""
+    return _HAS_FASTER_VERSIONS and not uses_plain_versions()
+
+
 def look_up(table: Tensor, ids: Tensor) -> Tensor:
     """Returns the rows [..., W] of `table` [V, W] at `ids` [...], int."""
+    if _is_accelerated():
+        return fusions.look_up(table, ids)
     return keras.ops.take(table, ids, axis=0)
 
 
-@dispatched()
-def with_range_check(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns `ids`, int [...]. On TensorFlow, adds a check to a graph.
+def check_range(ids: Tensor, name: str, num_rows: int) -> None:
+    """Adds a check of `ids`, int [...], to a graph of TensorFlow.
 
     When the graph runs, the check raises an error if an id is below 0 or not
-    below `num_rows`. The message contains `name`.
+    below `num_rows`. The message contains `name`. Eager calls, other backends
+    and `plain_versions` do not check the ids.
     """
-    return ids
+    if _is_accelerated():
+        fusions.check_range(ids, name, num_rows)
 
 
-@dispatched(training_parameter="training")
 def layer_norm(
     inputs: Tensor,
     layer: keras.layers.LayerNormalization,
@@ -50,59 +83,39 @@ def layer_norm(
     training: bool,
 ) -> Tensor:
     """Applies a normalization layer to the last axis of `inputs` [..., W]."""
+    if _is_accelerated() and not training and fusions.may_fuse(inputs):
+        return fusions.layer_norm(inputs, layer)
     return layer(inputs)
 
 
-@dispatched()
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
     """Returns `inputs` [..., W] times `kernel` [W, V], plus `bias` [V]."""
+    if _is_accelerated():
+        return fusions.dense(inputs, kernel, bias)
     return keras.ops.add(keras.ops.matmul(inputs, kernel), bias)
 
 
-@dispatched(training_parameter="training")
 def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """Applies `hidden_act` to `inputs` [..., W], in at least float32."""
-    outputs = ACTIVATIONS[hidden_act](at_least_float32(inputs))
-    return keras.ops.cast(outputs, inputs.dtype)
+    """Applies `hidden_act` to `inputs` [..., W].
 
-
-def gelu(inputs: Tensor) -> Tensor:
-    """Gaussian error linear unit, in Google's tanh approximation.
-
-    0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) of each x in `inputs`
-    [...], computed by the identity 0.5 (1 + tanh(z)) = sigmoid(2 z).
+    Computes in at least float32 in training, and on other backends than
+    TensorFlow.
     """
-    # Do not use `keras.activations.gelu`. It rounds 0.044715 to float32 even in
-    # float64, which changes gradients by 1e-9.
-    factor = 2.0 * math.sqrt(2.0 / math.pi)
-    slope = factor + (0.044715 * factor) * (inputs * inputs)
-    return inputs * keras.ops.sigmoid(inputs * slope)
+    if _is_accelerated():
+        if not training:
+            return fusions.activation(inputs, hidden_act)
+        if compiled.is_wide(inputs):
+            return compiled.activation(inputs, hidden_act)
+    return plain_ops.activation(inputs, hidden_act)
 
 
-def gelu_erf(inputs: Tensor) -> Tensor:
-    """Exact Gaussian error linear unit, 0.5 x (1 + erf(x / 2^.5)), [...].
-
-    Hugging Face configurations call this function "gelu".
-    """
-    # Keras's own function rounds the square root to float32 even in float64.
-    return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
-
-
-_OWN_ACTIVATIONS = {"gelu": gelu, "gelu_erf": gelu_erf}
-# {value of `hidden_act` in a configuration: activation}.
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    name: _OWN_ACTIVATIONS.get(name) or getattr(keras.activations, name)
-    for name in bert_config.ACTIVATIONS
-}
-
-
-@dispatched(training_parameter="training")
 def swap_attention_heads(inputs: Tensor, *, training: bool) -> Tensor:
     """Transposes [B, F, N, H] to [B, N, F, H], or the other way round."""
+    if _is_accelerated() and not training:
+        return fusions.swap_attention_heads(inputs)
     return keras.ops.transpose(inputs, (0, 2, 1, 3))
 
 
-@dispatched(training_parameter="seed")
 def attention_probs(
     attention_scores: Tensor,
     adder: Tensor,
@@ -113,8 +126,8 @@ def attention_probs(
 ) -> Tensor:
     """Returns `dropout` of softmax(`scale * attention_scores + adder`).
 
-    Computes in at least float32. As in Google's code, dropout applies to the
-    attention weights, so it hides complete positions.
+    As in Google's code, dropout applies to the attention weights, so it hides
+    complete positions.
 
     Args:
         attention_scores: float [B, N, F, T].
@@ -128,14 +141,24 @@ def attention_probs(
         float [B, N, F, T] in the dtype of the scores. Before dropout the last
         axis sums to 1.
     """
-    scaled = at_least_float32(attention_scores) * scale
-    scores = scaled + keras.ops.stop_gradient(adder)
-    probs = keras.ops.softmax(scores, axis=-1)
-    probs = dropout.plain(probs, dropout_prob, seed=seed)
-    return keras.ops.cast(probs, attention_scores.dtype)
+    if _is_accelerated():
+        if seed is None:
+            if fusions.may_fuse(attention_scores):
+                return fusions.attention_probs(attention_scores, adder, scale)
+        elif compiled.is_wide(attention_scores):
+            return compiled.attention_probs(
+                attention_scores, adder, scale, dropout_prob, seed=seed
+            )
+    return plain_ops.attention_probs(
+        attention_scores,
+        adder,
+        scale,
+        dropout_prob,
+        seed=seed,
+        draw_mask=keep_mask,
+    )
 
 
-@dispatched(training_parameter="seed")
 def dropout(
     inputs: Tensor, dropout_prob: float, *, seed: Tensor | None
 ) -> Tensor:
@@ -147,17 +170,19 @@ def dropout(
         seed: int [2]. The same seed drops the same elements, so that a pass can
             be recomputed. If None, the function drops nothing.
     """
-    if seed is None or dropout_prob == 0:
-        return inputs
-    mask = keep_mask(keras.ops.shape(inputs), dropout_prob, seed=seed)
-    return keras.ops.where(mask, inputs / (1.0 - dropout_prob), 0.0)
+    if _is_accelerated() and seed is not None and compiled.is_wide(inputs):
+        return compiled.dropout(inputs, dropout_prob, seed=seed)
+    return plain_ops.dropout(
+        inputs, dropout_prob, seed=seed, draw_mask=keep_mask
+    )
 
 
-@dispatched(training_parameter="seed")
 def keep_mask(
-    shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
+    shape: Sequence[int | Tensor], dropout_prob: float, seed: Tensor
 ) -> Tensor:
     """Draws bool [*shape], True for the elements that `dropout` keeps."""
+    if _is_accelerated():
+        return compiled.keep_mask(shape, dropout_prob, seed)
     draws: Tensor = keras.random.uniform(shape, seed=_GivenSeed(seed))
     return draws >= dropout_prob
 
@@ -178,7 +203,6 @@ def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
     return seed + keras.ops.convert_to_tensor([index, 0], dtype=seed.dtype)
 
 
-@dispatched(training_parameter="seed")
 def dropout_add_norm(
     inputs: Tensor,
     residual: Tensor,
@@ -188,17 +212,27 @@ def dropout_add_norm(
     seed: Tensor | None,
 ) -> Tensor:
     """Returns `layer_norm` of `dropout(inputs) + residual`, float [..., W]."""
-    dropped = dropout.plain(inputs, dropout_prob, seed=seed)
+    if _is_accelerated():
+        if seed is None:
+            if fusions.may_fuse(inputs):
+                return fusions.add_norm(inputs, residual, layer)
+        elif compiled.is_wide(inputs):
+            return compiled.dropout_add_norm(
+                inputs, residual, layer, dropout_prob, seed=seed
+            )
+    dropped = plain_ops.dropout(
+        inputs, dropout_prob, seed=seed, draw_mask=keep_mask
+    )
     return layer(dropped + residual)
 
 
-@dispatched()
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     """Reshapes `inputs` [B, T, W] or [B * T, W] to the shape of `other`."""
+    if _is_accelerated():
+        return fusions.reshape_like(inputs, other)
     return keras.ops.reshape(inputs, keras.ops.shape(other))
 
 
-@dispatched()
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns -log softmax(logits) at each label, 0 for labels out of range.
 
@@ -209,6 +243,8 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     Returns:
         float [...], at least float32.
     """
+    if _is_accelerated() and compiled.has_many_classes(logits):
+        return compiled.cross_entropy(logits, labels)
     log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
     # Read the size at run time, because SQuAD's batches vary in length.
     num_labels = keras.ops.shape(logits)[-1]
@@ -216,7 +252,6 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     return -keras.ops.sum(one_hot * log_probs, axis=-1)
 
 
-@dispatched(training_parameter="training")
 def trace_once(
     function: Callable[..., Tensor],
     layers: Sequence[keras.layers.Layer],
@@ -231,6 +266,8 @@ def trace_once(
         layers: built layers.
         training: whether the call is part of a training step.
     """
+    if _is_accelerated() and training:
+        return tracing.trace_once(function, layers)
     return function
 
 

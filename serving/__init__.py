@@ -37,7 +37,7 @@ Each of these objects contains the next, and has one job of its own:
 
 from typing import TYPE_CHECKING
 
-from imports import lazy
+from dependencies import lazy
 
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them

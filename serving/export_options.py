@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from data.text.tokenization import FullTokenizer
-from imports.installation import install_command
+from dependencies.installation import install_command
 from model_folders.reading.preset import PathOrPreset
 from options import fields
 from options.path_types import PathType

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from absl import logging as absl_logging
 
-from imports.import_hooks import surround_import
+from dependencies.import_hooks import surround_import
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
 # If the project is installed, this is the folder of all packages.
@@ -21,8 +21,8 @@ PROJECT = Path(__file__).resolve().parents[1]
 PACKAGES = (
     "command_line",
     "data",
+    "dependencies",
     "files",
-    "imports",
     "model_folders",
     "modeling",
     "options",

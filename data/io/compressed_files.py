@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import IO, Any, Protocol
 
 from data.io.raw_reader import RawReader
+from dependencies.installation import install_command
 from files.paths import StrPath
-from imports.installation import install_command
 
 # Endings of the names of compressed files, which follow the ending of a format.
 _COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")

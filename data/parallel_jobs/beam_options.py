@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from imports.installation import install_command
+from dependencies.installation import install_command
 from options import fields
 
 if TYPE_CHECKING:

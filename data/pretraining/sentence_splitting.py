@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from imports.installation import install_command
+from dependencies.installation import install_command
 
 
 def create_sentence_splitter(

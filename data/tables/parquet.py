@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from data.io import text_files
 from data.tables.rows import NumberedRow, unique_keys, without_nan
+from dependencies.installation import install_command
 from files.json_files import JsonObject
 from files.paths import StrPath
-from imports.installation import install_command
 
 if TYPE_CHECKING:
     import pyarrow.parquet

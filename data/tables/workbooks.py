@@ -15,8 +15,8 @@ from data.io import compressed_files, text_files
 from data.tables import header_detection
 from data.tables.rows import NumberedRow, RowBuilder
 from data.tables.table_layout import TableLayout
+from dependencies.installation import install_command
 from files.paths import StrPath
-from imports.installation import install_command
 
 if TYPE_CHECKING:
     import python_calamine

@@ -38,8 +38,8 @@ What users call:
 
 from typing import TYPE_CHECKING
 
-from imports import lazy
-from imports.registration import register_saved_classes
+from dependencies import lazy
+from dependencies.registration import register_saved_classes
 from model_folders.saved_classes import MODULE_OF_SAVED_CLASS
 
 if TYPE_CHECKING:

@@ -1,12 +1,14 @@
 """Faster versions of the functions in modeling/ops.py.
 
 TensorFlow fuses or compiles these versions. Without this package the network is
-slower, and its results differ only by rounding.
+slower, and its results differ only by rounding. ops.py calls these functions:
 
-    version_choice.py: lists the versions, and chooses one for each call
     fusions.py: functions that TensorFlow fuses, or calls with less preparation,
-        in inference, and for the functions in `ALWAYS` also in training
+        most of them in inference
     compiled.py: for training, elementwise operations, each compiled to a loop
     tracing.py: for training, traces one graph for all blocks
+
+Code that predicts in a graph of TensorFlow imports:
+
     inference.py: calls a trained model for prediction
 """

@@ -5,22 +5,51 @@ operations would read and write memory many times, and take a fifth of the time
 of a training step, much of it to draw random numbers for dropout. XLA compiles
 a function again for every new shape, so this module is used only where batches
 vary little in shape: in training, and in evaluation for the masked LM's loss.
-Each function replaces the function with the same name and arguments in
-modeling/ops.py.
+The functions in modeling/ops.py call those with the same names here, for inputs
+that are large enough (`is_wide`, `has_many_classes`).
 """
 
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Generic
+from typing import Generic, ParamSpec
 
 import keras
 import tensorflow as tf
 
-from modeling import ops
-from modeling.dispatch import P
-from modeling.ops import at_least_float32
+from modeling import plain_ops
+from modeling.plain_ops import at_least_float32
 from modeling.tensors import Features, Tensor
+
+# The hidden size of the smallest released BERT. For inputs with a shorter last
+# axis, compiling costs more time than it saves.
+MIN_COMPILED_WIDTH = 128
+# For fewer classes, compiling costs more time than it saves.
+MIN_COMPILED_CLASSES = 1024
+
+P = ParamSpec("P")
+
+
+def is_wide(inputs: Tensor) -> bool:
+    """Returns whether a compiled function is the faster one for `inputs`.
+
+    The last axis [..., W] must have `MIN_COMPILED_WIDTH` elements, or an
+    unknown number.
+    """
+    return (inputs.shape[-1] or MIN_COMPILED_WIDTH) >= MIN_COMPILED_WIDTH
+
+
+def has_many_classes(logits: Tensor) -> bool:
+    """Returns whether the compiled `cross_entropy` is the faster one.
+
+    It is faster in a graph, for at least `MIN_COMPILED_CLASSES` classes, such
+    as the words of the masked LM.
+
+    Args:
+        logits: float [..., L].
+    """
+    num_classes = logits.shape[-1] or 0
+    return num_classes >= MIN_COMPILED_CLASSES and not tf.executing_eagerly()
 
 
 class CompiledFunction(Generic[P]):
@@ -28,7 +57,7 @@ class CompiledFunction(Generic[P]):
 
     To save memory, the forward pass stores only the inputs. The backward pass
     computes the function again. For example, in
-    `CompiledFunction(ops.activation.plain)(inputs, "gelu")`, `inputs` is a
+    `CompiledFunction(plain_ops.activation)(inputs, "gelu")`, `inputs` is a
     tensor of the graph, and "gelu" a constant, so that XLA compiles another
     graph for "relu".
 
@@ -131,7 +160,7 @@ def _uint32(value: int) -> Tensor:
 
 
 def keep_mask(
-    shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
+    shape: Sequence[int | Tensor], dropout_prob: float, seed: Tensor
 ) -> Tensor:
     """Returns the mask of `ops.keep_mask`, bool [*shape], from `random_bits`.
 
@@ -140,9 +169,35 @@ def keep_mask(
     return random_bits(shape, seed) >= _uint32(int(dropout_prob * 2**32))
 
 
-activation = CompiledFunction(ops.activation.plain)
-attention_probs = CompiledFunction(ops.attention_probs.plain)
-dropout = CompiledFunction(ops.dropout.plain)
+activation = CompiledFunction(plain_ops.activation)
+
+
+@CompiledFunction
+def attention_probs(
+    attention_scores: Tensor,
+    adder: Tensor,
+    scale: float,
+    dropout_prob: float,
+    *,
+    seed: Tensor,
+) -> Tensor:
+    """Computes `ops.attention_probs`, float [B, N, F, T], with XLA."""
+    return plain_ops.attention_probs(
+        attention_scores,
+        adder,
+        scale,
+        dropout_prob,
+        seed=seed,
+        draw_mask=keep_mask,
+    )
+
+
+@CompiledFunction
+def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
+    """Computes `ops.dropout` of `inputs` [...] with XLA."""
+    return plain_ops.dropout(
+        inputs, dropout_prob, seed=seed, draw_mask=keep_mask
+    )
 
 
 @CompiledFunction
@@ -155,8 +210,8 @@ def _dropout_add_norm(
     dropout_prob: float,
     epsilon: float,
 ) -> Tensor:
-    summed = ops.dropout.plain(
-        at_least_float32(inputs), dropout_prob, seed=seed
+    summed = plain_ops.dropout(
+        at_least_float32(inputs), dropout_prob, seed=seed, draw_mask=keep_mask
     )
     summed = summed + at_least_float32(residual)
     mean = keras.ops.mean(summed, axis=-1, keepdims=True)

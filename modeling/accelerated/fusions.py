@@ -1,7 +1,6 @@
 """Faster versions of the functions in modeling/ops.py, most for inference.
 
-`dense`, `look_up`, `with_range_check` and `reshape_like` are used in training
-too.
+`dense`, `look_up`, `check_range` and `reshape_like` are used in training too.
 
 TensorFlow's graph optimizer replaces several operations with one oneDNN
 operation if they match a pattern exactly. One pattern is a matrix product plus
@@ -9,8 +8,7 @@ a bias, followed by an activation or by the addition of a residual. Another is a
 layer normalization. Most functions here match one of these patterns. For one
 short text, preparing a call of oneDNN takes longer than the computation. So
 `swap_attention_heads` avoids oneDNN, and so does `layer_norm` for a short
-input. Each function replaces the function with the same name and arguments in
-modeling/ops.py.
+input. The functions in modeling/ops.py call these.
 """
 
 from collections.abc import Callable
@@ -18,12 +16,27 @@ from collections.abc import Callable
 import keras
 import tensorflow as tf
 
-from modeling import ops
+from modeling import plain_ops
 from modeling.tensors import Tensor
 
 # oneDNN takes at least 80 microseconds to prepare a layer normalization. An
 # input of fewer elements, such as one short text, is faster without it.
 _MIN_FUSED_ELEMENTS = 1 << 16
+
+
+def may_fuse(inputs: Tensor) -> bool:
+    """Returns whether TensorFlow may fuse functions of `inputs` [..., W].
+
+    It does in a graph that is pinned to the CPU (`tf.device`), in float32 or
+    bfloat16. TensorFlow would fuse on a GPU too, but has no GPU kernels for the
+    fused operations.
+    """
+    dtype = keras.backend.standardize_dtype(inputs.dtype)
+    return (
+        dtype in ("float32", "bfloat16")
+        and not tf.executing_eagerly()
+        and "CPU" in (tf.convert_to_tensor(inputs).device or "")
+    )
 
 
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
@@ -67,23 +80,21 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
 
-def with_range_check(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns the ids, and adds an error for invalid ids to the graph.
+def check_range(ids: Tensor, name: str, num_rows: int) -> None:
+    """Adds a check to the graph, which raises an error for invalid ids.
 
     Eager calls and graphs that XLA compiles do not check the ids, int [...].
     """
     if tf.executing_eagerly():
-        return ids
+        return
     lowest = tf.reduce_min(ids)
     highest = tf.reduce_max(ids)
     is_right = (lowest >= 0) & (highest < num_rows)
     message = (
         f"`{name}` must be from 0 to {num_rows - 1}. Received: lowest, highest:"
     )
-    with tf.control_dependencies(
-        [tf.debugging.Assert(is_right, [message, lowest, highest])]
-    ):
-        return tf.identity(ids)
+    # The graph runs the assertion, although nothing reads its result.
+    tf.debugging.Assert(is_right, [message, lowest, highest])
 
 
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
@@ -95,7 +106,7 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     return tf.reshape(inputs, tf.shape(other))
 
 
-def swap_attention_heads(inputs: Tensor, *, training: bool) -> Tensor:
+def swap_attention_heads(inputs: Tensor) -> Tensor:
     """Transposes [B, F, N, H] to [B, N, F, H], or the other way round.
 
     `tf.transpose` calls oneDNN, and takes at least 40 microseconds to prepare
@@ -108,19 +119,19 @@ def swap_attention_heads(inputs: Tensor, *, training: bool) -> Tensor:
 def _gelu(inputs: Tensor) -> Tensor:
     if inputs.dtype == "float64":
         # TensorFlow's gelu rounds a constant to float32 even in float64.
-        return ops.gelu(inputs)
+        return plain_ops.gelu(inputs)
     # The graph optimizer finds patterns in operations sorted by name, so this
     # scope's name must sort after "dense", the scope of the layer.
     with tf.name_scope("gelu"):
         return tf.nn.gelu(inputs, approximate=True)
 
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = ops.ACTIVATIONS | {
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = plain_ops.ACTIVATIONS | {
     "gelu": _gelu
 }
 
 
-def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
+def activation(inputs: Tensor, hidden_act: str) -> Tensor:
     """Applies the activation `hidden_act` in the dtype of `inputs` [..., W].
 
     TensorFlow fuses the activation with the dense layer before it.
@@ -129,19 +140,13 @@ def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
 
 
 def attention_probs(
-    attention_scores: Tensor,
-    adder: Tensor,
-    scale: float,
-    dropout_prob: float,
-    *,
-    seed: Tensor | None,
+    attention_scores: Tensor, adder: Tensor, scale: float
 ) -> Tensor:
     """Returns softmax(`scale * attention_scores + adder`), float [B, N, F, T].
 
-    Ignores `dropout_prob` and `seed`, because inference uses no dropout.
-    Computes in the dtype of the scores. In bfloat16, oneDNN fuses the product
-    of query and key with the scaling and with the addition of `adder`, which
-    masks scores, and rounds only the result.
+    Computes in the dtype of the scores, without dropout. In bfloat16, oneDNN
+    fuses the product of query and key with the scaling and with the addition of
+    `adder`, which masks scores, and rounds only the result.
     """
     dtype = attention_scores.dtype
     scaled = attention_scores * scale + keras.ops.cast(adder, dtype)
@@ -149,10 +154,7 @@ def attention_probs(
 
 
 def layer_norm(
-    inputs: Tensor,
-    layer: keras.layers.LayerNormalization,
-    *,
-    training: bool,
+    inputs: Tensor, layer: keras.layers.LayerNormalization
 ) -> Tensor:
     """Normalizes float [..., W], large inputs in one fused operation.
 
@@ -205,16 +207,10 @@ def _norm_many(
     return outputs * tf.cast(gamma, dtype) + tf.cast(beta, dtype)
 
 
-def dropout_add_norm(
+def add_norm(
     inputs: Tensor,
     residual: Tensor,
     layer: keras.layers.LayerNormalization,
-    dropout_prob: float,
-    *,
-    seed: Tensor | None,
 ) -> Tensor:
-    """Returns `layer_norm` of `inputs + residual`, float [..., W].
-
-    Ignores `dropout_prob` and `seed`, because inference uses no dropout.
-    """
-    return layer_norm(inputs + residual, layer, training=False)
+    """Computes `ops.dropout_add_norm` without dropout, float [..., W]."""
+    return layer_norm(inputs + residual, layer)

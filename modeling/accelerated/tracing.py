@@ -40,18 +40,16 @@ def replaced_values(
 def trace_once(
     function: Callable[..., Tensor],
     layers: Sequence[keras.layers.Layer],
-    *,
-    training: bool,
 ) -> Callable[..., Tensor]:
     """Wraps `function`, so that TensorFlow traces it only for the first layer.
 
-    The other layers use the same graph, with their own weights. In inference,
-    outside of a graph, or if the layers differ in more than their weights,
-    `trace_once` returns `function` unchanged. In mixed precision with
+    The other layers use the same graph, with their own weights. Outside of a
+    graph, or if the layers differ in more than their weights, `trace_once`
+    returns `function` unchanged. In mixed precision with
     `keras.remat`, the function is traced twice, because Keras casts weights
     only in the forward pass.
     """
-    if not training or tf.executing_eagerly() or not are_alike(layers):
+    if tf.executing_eagerly() or not are_alike(layers):
         return function
     traced = layers[0]
 

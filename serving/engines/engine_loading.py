@@ -14,7 +14,7 @@ from pathlib import Path
 
 from absl import logging
 
-from imports.installation import install_command, with_command_names
+from dependencies.installation import install_command, with_command_names
 from options.fields import option
 from serving.engines.engine import Engine
 from serving.engines.export_formats import (

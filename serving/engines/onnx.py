@@ -8,7 +8,7 @@ import onnxruntime
 from absl import logging
 
 from data.arrays import IntArray
-from imports.installation import with_command_names
+from dependencies.installation import with_command_names
 from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,

@@ -9,8 +9,8 @@ from pathlib import Path
 import tensorflow as tf
 
 from data.arrays import IntArray
+from dependencies.installation import with_command_names
 from files.paths import literal_path
-from imports.installation import with_command_names
 from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,

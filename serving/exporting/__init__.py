@@ -24,7 +24,7 @@ What is in the networks:
 
 from typing import TYPE_CHECKING
 
-from imports import lazy
+from dependencies import lazy
 
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from dependencies.installation import extra_of, install_command
 from files import atomic
 from files.paths import named_tensorflow_errors
-from imports.installation import extra_of, install_command
 from model_folders import atomic_folders, kinds, model_json
 from model_folders.bert_config import (
     BERT_CONFIG_FILE,

@@ -12,7 +12,7 @@ from types import FrameType
 
 from absl import logging
 
-from imports.installation import extra_of, install_command
+from dependencies.installation import extra_of, install_command
 from options.path_flags import (
     PathFlag,
     check_paths,

@@ -11,7 +11,7 @@ import tomllib
 import pytest
 
 import modeling
-from imports import installation
+from dependencies import installation
 from tests.support.paths import ROOT
 from tests.support.script_runner import SCRIPTS
 from tests.support.waiting import TIMEOUT

@@ -1,7 +1,5 @@
 """The plain operations, against their formulas in NumPy."""
 
-import math
-
 import keras
 import numpy as np
 import pytest
@@ -16,29 +14,6 @@ def compute_plain(function, *arguments, **options):
     """Returns the result of the plain version as an array."""
     with ops.plain_versions():
         return keras.ops.convert_to_numpy(function(*arguments, **options))
-
-
-def test_gelu_is_googles_approximation():
-    cubes = INPUTS + 0.044715 * INPUTS**3
-    expected = 0.5 * INPUTS * (1 + np.tanh(np.sqrt(2 / np.pi) * cubes))
-    np.testing.assert_allclose(
-        compute_plain(ops.gelu, keras.ops.convert_to_tensor(INPUTS, "float64")),
-        expected,
-        rtol=0,
-        atol=1e-12,
-    )
-
-
-def test_gelu_erf_is_exact():
-    expected = [0.5 * x * (1 + math.erf(x / 2**0.5)) for x in INPUTS]
-    np.testing.assert_allclose(
-        compute_plain(
-            ops.gelu_erf, keras.ops.convert_to_tensor(INPUTS, "float64")
-        ),
-        expected,
-        rtol=0,
-        atol=1e-12,
-    )
 
 
 def test_an_activation_keeps_the_type_of_16_bits():

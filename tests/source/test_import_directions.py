@@ -31,24 +31,24 @@ TOOLS = sorted(
 
 # The packages that each package may import besides itself.
 BELOW = {
+    "dependencies": set(),
     "files": set(),
-    "imports": set(),
-    "terminal": {"imports"},
+    "terminal": {"dependencies"},
     "options": {"files"},
-    "command_line": {"files", "imports", "options", "terminal"},
-    "model_folders": {"files", "imports"},
-    "modeling": {"files", "imports", "model_folders"},
+    "command_line": {"dependencies", "files", "options", "terminal"},
+    "model_folders": {"dependencies", "files"},
+    "modeling": {"dependencies", "files", "model_folders"},
     "data": {
+        "dependencies",
         "files",
-        "imports",
         "model_folders",
         "options",
         "terminal",
     },
     "serving": {
         "data",
+        "dependencies",
         "files",
-        "imports",
         "model_folders",
         "modeling",
         "options",
@@ -56,8 +56,8 @@ BELOW = {
     },
     "training": {
         "data",
+        "dependencies",
         "files",
-        "imports",
         "model_folders",
         "modeling",
         "options",
@@ -131,8 +131,8 @@ def test_the_page_states_what_each_package_imports():
 WITHOUT_TENSORFLOW = (
     "command_line",
     "data.text.tokenization",
+    "dependencies",
     "files",
-    "imports",
     "model_folders",
     "model_folders.cards",
     "model_folders.reading",
@@ -281,19 +281,32 @@ def test_parts_of_training_import_only_parts_that_it_lists_before_them():
     check_none(wrong, "Move what you need to a part that is listed before:")
 
 
-# Checkpoints are loaded into models. `from_preset`, a class method of models as
-# in Keras, loads a checkpoint.
-_MAY_IMPORT_EACH_OTHER = {("modeling", "modeling/checkpoints")}
+_MAY_IMPORT_EACH_OTHER = {
+    # Checkpoints are loaded into models. `from_preset`, a class method of
+    # models as in Keras, loads a checkpoint.
+    ("modeling", "modeling/checkpoints"),
+    # The faster versions compile the formulas of plain_ops.py.
+    ("modeling", "modeling/accelerated"),
+}
 
 
-def test_only_from_preset_leads_from_models_to_checkpoints():
-    importers = {
+def importers_in_modeling(folder):
+    """Returns the names of the modules of modeling/ that import a folder."""
+    return {
         path.name
         for path in sources("modeling")
         for file in imported_files(path)
         if path.parent == ROOT / "modeling"
-        if ROOT / "modeling/checkpoints" in file.parents
+        if ROOT / folder in file.parents
     }
+
+
+def test_only_ops_leads_to_faster_versions():
+    assert importers_in_modeling("modeling/accelerated") == {"ops.py"}
+
+
+def test_only_from_preset_leads_from_models_to_checkpoints():
+    importers = importers_in_modeling("modeling/checkpoints")
     assert importers == {"__init__.py", "base_model.py"}
     # It imports them late, so that the classes load no code of checkpoints.
     tree = ast.parse((ROOT / "modeling/base_model.py").read_text())
@@ -330,9 +343,6 @@ _NAMED_IN_STRINGS = {
         "data.text.preprocessor",
         "modeling.losses",
     },
-    # modeling.accelerated imports modules that use dispatch.py, which imports
-    # it at its first call.
-    "modeling/dispatch.py": {"modeling.accelerated"},
 }
 
 
@@ -356,7 +366,7 @@ def test_modules_are_named_in_strings_only_where_listed():
     """The tests above do not see an import whose name is in a string.
 
     They see the modules that a package both imports, under TYPE_CHECKING, and
-    names for imports/lazy.py.
+    names for dependencies/lazy.py.
     """
     named = {}
     for path in itertools.chain(*map(sources, PACKAGES)):

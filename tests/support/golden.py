@@ -135,7 +135,7 @@ def compute_in_version(name: str) -> Iterator[Version]:
     tf = pytest.importorskip("tensorflow")
     if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
         pytest.skip("this version needs TensorFlow")
-    from modeling.accelerated import version_choice
+    from modeling.accelerated import compiled
     from training.optimizers import accelerated_updates
 
     def run(function: Callable[[], T]) -> T:
@@ -145,8 +145,8 @@ def compute_in_version(name: str) -> Iterator[Version]:
 
     with pytest.MonkeyPatch.context() as patch:
         if name == "compiled":
-            patch.setattr(version_choice, "MIN_COMPILED_WIDTH", 1)
-            patch.setattr(version_choice, "MIN_COMPILED_CLASSES", 1)
+            patch.setattr(compiled, "MIN_COMPILED_WIDTH", 1)
+            patch.setattr(compiled, "MIN_COMPILED_CLASSES", 1)
             patch.setattr(accelerated_updates, "MIN_COMPILED_ELEMENTS", 1)
         yield Version(name == "compiled", run)
 

@@ -1,4 +1,4 @@
-"""Compares faster versions of operations with the plain ones of ops.py.
+"""Compares faster versions of operations with the plain ones.
 
 The value and the gradients must be nearly as exact as those of the plain
 version. For example:
@@ -17,9 +17,12 @@ both a fused and a compiled version:
     )
 """
 
+import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, TypeAlias
+from unittest import mock
 
 import keras
 import numpy as np
@@ -27,31 +30,18 @@ import tensorflow as tf
 
 from data.arrays import FloatArray
 from modeling import ops
-from modeling.accelerated import version_choice
-from modeling.dispatch import DispatchedFunction
+from modeling.accelerated import compiled
 
-# A faster version. Any, because each operation has parameters of its own.
-Faster: TypeAlias = Callable[..., Any]
+# A version of an operation. Any, because each has parameters of its own.
+Version: TypeAlias = Callable[..., Any]
 # {name: value} of the arguments of an operation that are no float tensors.
 Options: TypeAlias = Mapping[str, Any]
 
-_DICTS_OF_VERSIONS: tuple[version_choice.Versions, ...] = (
-    version_choice.ALWAYS,
-    version_choice.MANY_CLASSES,
-    version_choice.COMPILED,
-    version_choice.FUSED_ON_CPU,
-    version_choice.INFERENCE,
-)
-
 
 def list_versions(module: ModuleType) -> set[str]:
-    """Returns the names of a module's functions that are faster versions."""
-    return {
-        version.__name__
-        for versions in _DICTS_OF_VERSIONS
-        for version in versions.values()
-        if version is getattr(module, version.__name__, None)
-    }
+    """Returns the names of a module's functions that ops.py calls."""
+    name = module.__name__.rpartition(".")[2]
+    return {*re.findall(rf"\b{name}\.(\w+)\(", inspect.getsource(ops))}
 
 
 def draw_numbers(*shape: int, seed: int = 0) -> FloatArray:
@@ -60,7 +50,7 @@ def draw_numbers(*shape: int, seed: int = 0) -> FloatArray:
 
 
 def assert_same_activation(
-    faster: Faster, name: str, dtype: str, width: int, *, training: bool
+    faster: Version, name: str, dtype: str, width: int, *, training: bool
 ) -> None:
     """Compares a version of `ops.activation` with the plain version."""
     assert_same_as_plain(
@@ -73,7 +63,7 @@ def assert_same_activation(
 
 
 def assert_same_attention_probs(
-    faster: Faster, dtype: str, width: int, *, seed: tf.Tensor | None
+    faster: Version, dtype: str, width: int, *, seed: tf.Tensor | None
 ) -> None:
     """Compares a version of `ops.attention_probs` with the plain version."""
 
@@ -96,7 +86,7 @@ def assert_same_attention_probs(
 
 
 def assert_same_dropout_add_norm(
-    faster: Faster,
+    faster: Version,
     leading_axes: Sequence[int],
     dtype: str,
     width: int,
@@ -145,8 +135,8 @@ def _create_adder(width: int, dtype: str) -> tf.Tensor:
 
 
 def assert_same_as_plain(
-    faster: Faster,
-    operation: DispatchedFunction[Any, ..., Any],
+    faster: Version,
+    operation: Version,
     tensors: Sequence[FloatArray],
     dtype: str,
     options: Options | None = None,
@@ -163,19 +153,29 @@ def assert_same_as_plain(
         operation: the function of ops.py.
         tensors: its float tensors, the first of its arguments.
         dtype: type to compute in.
-        options: its other arguments, by their names.
+        options: its other arguments, by their names. The faster version lacks
+            those that it does not need, such as `training`.
         exact_options: these in float64, if they depend on the type.
     """
     options = options or {}
     # All versions start from the same rounded values.
     rounded = [tf.cast(tensor, dtype) for tensor in tensors]
-    results = _compute_with_gradients(faster, rounded, options, dtype)
-    plain_results = _compute_with_gradients(
-        operation.plain, rounded, options, dtype
-    )
-    exact_results = _compute_with_gradients(
-        operation.plain, rounded, exact_options or options, "float64"
-    )
+    parameters = inspect.signature(faster).parameters
+    faster_options = {
+        name: value for name, value in options.items() if name in parameters
+    }
+    results = _compute_with_gradients(faster, rounded, faster_options, dtype)
+    # Both versions drop the same elements.
+    with (
+        ops.plain_versions(),
+        mock.patch.object(ops, "keep_mask", compiled.keep_mask),
+    ):
+        plain_results = _compute_with_gradients(
+            operation, rounded, options, dtype
+        )
+        exact_results = _compute_with_gradients(
+            operation, rounded, exact_options or options, "float64"
+        )
     rounding = {"float64": 1e-14, "float32": 1e-6, "bfloat16": 1e-2}[dtype]
     for result, plain, exact in zip(
         results, plain_results, exact_results, strict=True
@@ -189,7 +189,7 @@ def assert_same_as_plain(
 
 
 def _compute_with_gradients(
-    function: Faster,
+    function: Version,
     tensors: Sequence[tf.Tensor],
     options: Options,
     dtype: str,

@@ -21,7 +21,7 @@ from tests.support.paths import ROOT
 
 PACKAGES = (
     "files",
-    "imports",
+    "dependencies",
     "terminal",
     "options",
     "command_line",

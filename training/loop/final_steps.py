@@ -10,7 +10,7 @@ from absl import logging
 
 import modeling
 import serving
-from imports.installation import with_command_names
+from dependencies.installation import with_command_names
 from model_folders import kinds
 from model_folders.cards import copies, model_card
 from model_folders.reading.preset import Preset

@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec
 
 import tensorflow as tf
 
-from modeling import dispatch
+from modeling import ops
 
 # Minimum number of elements in a variable for XLA to compile its update.
 MIN_COMPILED_ELEMENTS = 65536
@@ -48,7 +48,7 @@ def trace_update(
     ) -> None:
         # With a strategy, the first trace would capture its argument variables,
         # and later calls would update these instead of their own arguments.
-        if dispatch.uses_plain_versions() or tf.distribute.has_strategy():
+        if ops.uses_plain_versions() or tf.distribute.has_strategy():
             update(variable, *args, **kwargs)
         elif variable.shape.num_elements() >= MIN_COMPILED_ELEMENTS:
             compiled(variable, *args, **kwargs)

@@ -12,7 +12,7 @@ from model_folders import output_modes
 from model_folders.formats.huggingface.config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_json_types import SharedHeadSettings
-from modeling import dispatch
+from modeling import ops
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
@@ -53,7 +53,7 @@ def create_ids_signature(
         values = (input_ids, input_mask, segment_ids)
         features = dict(zip(sizes, values, strict=True))
         checks = []
-        if not dispatch.uses_plain_versions():
+        if not ops.uses_plain_versions():
             checks = _assert_ids_in_range(features, sizes)
         with tf.control_dependencies(checks):
             return predict(

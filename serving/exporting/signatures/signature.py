@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from model_folders import output_modes
 from model_folders.model_json_types import HeadSettings
-from modeling import dispatch
+from modeling import ops
 from serving.engines import ids_outputs
 from serving.exporting.signatures.batching_graph import Tensors
 
@@ -78,7 +78,7 @@ def share_graph(
     traced = tf.function(function, autograph=False)
 
     def call(*inputs: *InputsT) -> OutputsT:
-        if dispatch.uses_plain_versions():
+        if ops.uses_plain_versions():
             # An export for LiteRT contains only one signature, so it contains
             # only one copy of the graph.
             return function(*inputs)

@@ -11,7 +11,7 @@ import pytest
 from scipy import special
 
 import modeling
-from modeling import ops
+from modeling import plain_ops
 from modeling.layers import all_layers
 from tests.support.models import built
 from tests.support.weights.huggingface_files import CONFIG
@@ -62,7 +62,7 @@ def test_a_network_is_that_of_its_config_json(tmp_path, changes):
     inputs = np.linspace(-5, 5, 99)
     formula = FORMULAS[values["hidden_act"]]
     for block in model.encoder.blocks:
-        outputs = ops.ACTIVATIONS[block.intermediate.hidden_act](inputs)
+        outputs = plain_ops.ACTIVATIONS[block.intermediate.hidden_act](inputs)
         np.testing.assert_allclose(outputs, formula(inputs), atol=1e-7)
     epsilons = [
         layer.epsilon

@@ -12,7 +12,7 @@ import tensorflow as tf
 import modeling
 import serving
 from data.probabilities import to_probabilities
-from modeling import ops
+from modeling import ops, plain_ops
 from modeling.layers import all_layers
 from serving import engines, exporting
 from tests.support.models import create_batch
@@ -230,7 +230,7 @@ def test_the_graph_of_onnx_is_the_model(
     check_graph(kind, *args, **({option: True} if network else {}))
 
 
-@pytest.mark.parametrize("hidden_act", ops.ACTIVATIONS)
+@pytest.mark.parametrize("hidden_act", plain_ops.ACTIVATIONS)
 def test_onnx_has_every_activation(hidden_act, check_graph):
     check_graph("BertModel", hidden_act=hidden_act)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dependencies.installation import install_command
 from files.paths import StrPath
-from imports.installation import install_command
 from serving import engines
 from serving.engines import ExportFormat
 from tests.support import fresh_process

@@ -9,7 +9,8 @@ For example, `import modeling, keras`, then `keras.models.load_model(path)`:
 
 1. `modeling` calls `register_saved_classes`, which imports nothing. When Keras
    is imported, it adds a `_Placeholder` named `bert>BertClassifier` to the
-   classes that Keras knows, and so for all others.
+   classes that Keras knows, and so for all others. It cannot wait until some
+   code uses `modeling`, because the call of `load_model` does not.
 2. `load_model` finds this name in the file, and calls `from_config` of the
    placeholder, which imports modeling/task_models.py and creates the model.
 """
@@ -19,7 +20,7 @@ import importlib
 import sys
 from collections.abc import Iterator, Mapping
 
-from imports.import_hooks import surround_import
+from dependencies.import_hooks import surround_import
 
 
 def register_saved_classes(module_of_class: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ from tests.support.source_files import parse_source
 # A package with one name, and its module, which is heavy to import.
 LAZY_PACKAGE = """
 from typing import TYPE_CHECKING
-from imports import lazy
+from dependencies import lazy
 if TYPE_CHECKING:
     from lazy_package.heavy import answer as answer
 _MODULE_OF_NAME = {"answer": "lazy_package.heavy"}

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from imports.import_hooks import surround_import
+from dependencies.import_hooks import surround_import
 
 NAME = "nobody_imports_this"
 

@@ -1,4 +1,4 @@
-"""Imports packages late, and says how to install a missing one.
+"""Imports other packages late, and says how to install what is missing.
 
 So a script prints --help, or reports a wrong flag, before TensorFlow loads:
 

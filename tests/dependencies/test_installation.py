@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from imports import installation
+from dependencies import installation
 from tests.support.paths import ROOT
 
 
