@@ -13,11 +13,11 @@ from data.io import encodings
 from data.tables import (
     csv_rows,
     dialect_detection,
-    header_detection,
     table_checks,
 )
 from data.tables.csv_rows import Dialect, MalformedRow
 from data.tables.csv_sample import CsvSample
+from data.tables.headers import header_detection
 from data.tables.rows import (
     NumberedRow,
     RowBuilder,

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
+from data.tables.headers.usual_names import is_usual_name
 from data.tables.rows import NumberedRow, without_nan
-from data.tables.usual_names import is_usual_name
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 

@@ -9,8 +9,8 @@ first_cell_roles.py.
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from data.tables import extra_header_lines
-from data.tables.first_cell_roles import (
+from data.tables.headers import extra_header_lines
+from data.tables.headers.first_cell_roles import (
     CellRole,
     ColumnCells,
     FirstRow,

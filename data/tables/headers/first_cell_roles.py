@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from data.tables.headers.usual_names import is_usual_name
 from data.tables.rows import is_number
-from data.tables.usual_names import is_usual_name
 
 # Cells without a value.
 _MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
