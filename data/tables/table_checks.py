@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from data.tables.rows import is_number
+from data.tables.headers.cells import is_number
 
 # {beginning of a file: what it is, and what to do}.
 _FORMATS_OF_OTHERS = {
