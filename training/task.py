@@ -87,10 +87,10 @@ class EncodedSet(Generic[ExampleT_co, ContextT_co]):
         )
 
 
+# A set of any task. Only its task reads its examples and contexts.
+AnyEncodedSet: TypeAlias = EncodedSet[object, object]
 # {name of a set: the set}
-EncodedSets: TypeAlias = Mapping[SetName, EncodedSet[ExampleT, ContextT]]
-# Sets, for functions that read none of the examples and contexts.
-AnyEncodedSets: TypeAlias = EncodedSets[object, object]
+AnyEncodedSets: TypeAlias = Mapping[SetName, AnyEncodedSet]
 
 
 class FineTuningTask(
@@ -302,5 +302,6 @@ class FineTuningTask(
         """
 
 
-# A task, for functions that read none of its examples, contexts and outputs.
+# Any task, for functions that pass its examples, contexts and outputs back to
+# it, without reading them.
 AnyFineTuningTask: TypeAlias = FineTuningTask[FineTuningConfig, Any, Any, Any]

@@ -17,7 +17,7 @@ from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
 from training.run.run_plan import RunPlan
 from training.run_files import fingerprints, model_description
-from training.task import AnyEncodedSets, AnyFineTuningTask, EncodedSet
+from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 
 
 def plan_fine_tuning(
@@ -73,7 +73,7 @@ def plan_fine_tuning(
 
 def collect_fine_tuning_settings(
     task: AnyFineTuningTask,
-    train_set: EncodedSet[object, object],
+    train_set: AnyEncodedSet,
     set_fingerprints: SetFingerprints,
 ) -> TrainingSettings:
     """Collects the settings of the training besides the flags, for model.json.
