@@ -171,8 +171,6 @@ def _create_classifier_task(
         _log_class_weights(class_weights)
     return ClassifierTask(
         starting_point,
-        config.required_task_name,
-        config.classifier,
         processor,
         labels=labels,
         num_texts=num_texts,

@@ -50,9 +50,6 @@ class EmbeddingTask(
             scores, in training.
     """
 
-    # An export computes the vectors, and not their cosines.
-    can_score_export = False
-
     def __init__(
         self,
         starting_point: StartingPoint[DataFileConfig],
@@ -66,23 +63,26 @@ class EmbeddingTask(
         evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
+        loss = create_embedding_loss(temperature, are_scored=trains_scores)
+        config = starting_point.config
         super().__init__(
             starting_point,
-            loss=create_embedding_loss(temperature, are_scored=trains_scores),
+            loss=loss,
             metrics=processor.metrics if evaluates_scores else ("recall_1",),
+            eval_loss=loss if evaluates_scores == trains_scores else None,
+            # Record the maximum length of one text, not of a pair.
+            settings={
+                "task_name": config.selected_task_name,
+                "max_seq_length": config.fine_tuning.max_seq_length,
+            },
+            # An export computes the vectors, and not their cosines.
+            can_score_export=False,
         )
-        if evaluates_scores == trains_scores:
-            self.eval_loss = self.loss
         self.processor = processor
         self.codec = pair_vectors.CosineCodec()
-        self.max_seq_length = self.config.fine_tuning.max_seq_length
+        self.max_seq_length = config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
-        # Record the maximum length of one text, not of a pair.
-        self.settings = {
-            "task_name": starting_point.config.selected_task_name,
-            "max_seq_length": self.max_seq_length,
-        }
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""

@@ -60,11 +60,11 @@ class NerTask(
             starting_point,
             loss=modeling.TokenLoss(),
             metrics=("f1", "precision", "recall", "accuracy"),
+            eval_loss=modeling.TokenLoss(),
+            labels=labels,
+            settings={"labels": labels},
         )
-        self.eval_loss = self.loss
         self.sets = sets
-        self.labels = labels
-        self.settings = {"labels": labels}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
 
     @property

@@ -13,8 +13,13 @@ from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
-from tests.support.tasks.task_sets import create_set, create_task_start
-from training.config.classifier_config import ClassifierOptions
+from tests.support.tasks.task_sets import create_set
+from tests.support.tasks.toy_task import (
+    create_flags,
+    create_starting_point,
+    load_tokenizer,
+)
+from training.config.classifier_config import ClassifierConfig
 from training.tasks.classifier import ClassifierTask
 
 LABELS = ["no", "yes"]
@@ -55,10 +60,15 @@ def create_task(tmp_path):
             ColumnOptions(output_mode=output_mode, labels=labels, **columns),
             chosen_columns={},
         )
+        flags = create_flags(
+            tmp_path,
+            max_seq_length=5,
+            task_name=task_name,
+            doc_stride=doc_stride,
+        )
+        config = ClassifierConfig.from_values(**flags)
         return ClassifierTask(
-            create_task_start(tmp_path, max_seq_length=5),
-            task_name,
-            ClassifierOptions(doc_stride=doc_stride),
+            create_starting_point(config, SMALL, load_tokenizer()),
             processor,
             labels=labels,
             num_texts=1,

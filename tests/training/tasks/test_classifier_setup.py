@@ -46,8 +46,6 @@ def test_the_class_of_a_task_reads_no_set_but_create_task_does(tmp_path):
     processor = open_processor(starting_point, table=None)
     created = ClassifierTask(
         starting_point,
-        "csv",
-        starting_point.config.classifier,
         processor,
         labels=["a", "b"],
         num_texts=1,
