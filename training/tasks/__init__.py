@@ -16,8 +16,8 @@ knows a classification's sets, labels and metrics. If the script has
 flags. Then `create_task` creates the task, and reads what must be known, or
 checked, before TensorFlow is loaded:
 
-    classifier_setup.py: the steps of run_classifier.py. The first one finds
-        the columns of --data_file
+    classifier_setup.py: the steps of run_classifier.py. The first two
+        open --data_file, and find its columns
     ner_setup.py: those of run_ner.py
     squad_setup.py: those of run_squad.py
 
