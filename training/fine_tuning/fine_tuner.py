@@ -1,5 +1,6 @@
 """Trains, evaluates and predicts the sets of a task with its model."""
 
+import math
 from typing import Any
 
 from model_folders.scores import Scores
@@ -166,6 +167,6 @@ class FineTuner:
         dataset = encoded_set.create_dataset(
             batch_size, trims_padding=self._config.trims_padding
         )
-        num_batches = -(-encoded_set.num_records // batch_size)
+        num_batches = math.ceil(encoded_set.num_records / batch_size)
         batches = self._predictor.predict(dataset, num_batches, description)
         return self.task.pool(encoded_set, batches)
