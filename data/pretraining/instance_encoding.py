@@ -13,8 +13,8 @@ from data.io import tf_examples
 from data.pretraining.pretraining_options import InstanceOptions
 
 # A WordPiece as the bytes that encode its id in a TFRecord. This is for speed:
-# each WordPiece of the vocabulary is encoded once, and the record of an instance
-# only joins the bytes of its WordPieces.
+# each WordPiece of the vocabulary is encoded once, and the record of an
+# instance only joins the bytes of its WordPieces.
 EncodedToken: TypeAlias = bytes
 
 
