@@ -162,7 +162,6 @@ def _create_embedding_task(
             for set_name in scored
         },
         max_score=max_score,
-        temperature=config.classifier.contrastive_temperature,
     )
 
 

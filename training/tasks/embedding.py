@@ -19,7 +19,7 @@ from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
 from model_folders.scores import Scores
 from training import task
-from training.config.fine_tuning_config import DataFileConfig
+from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _EncodedSet: TypeAlias = task.EncodedSet[InputExample, None]
 
 
 class EmbeddingTask(
-    task.FineTuningTask[DataFileConfig, InputExample, None, FloatArray]
+    task.FineTuningTask[ClassifierConfig, InputExample, None, FloatArray]
 ):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
@@ -46,25 +46,24 @@ class EmbeddingTask(
             scores}, for the sets that the command reads.
         max_score: largest score of the scale that all sets use, None to find
             it in a test set, which is then the only set.
-        temperature: temperature that divides the cosines of pairs without
-            scores, in training.
     """
 
     def __init__(
         self,
-        starting_point: StartingPoint[DataFileConfig],
+        starting_point: StartingPoint[ClassifierConfig],
         processor: ClassificationProcessor,
         *,
         has_scores: Mapping[str, bool],
         max_score: float | None,
-        temperature: float,
     ) -> None:
+        config = starting_point.config
         # A command that reads no dev set evaluates as if it had scores.
         evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
-        loss = create_embedding_loss(temperature, are_scored=trains_scores)
-        config = starting_point.config
+        loss = create_embedding_loss(
+            config.classifier.contrastive_temperature, are_scored=trains_scores
+        )
         super().__init__(
             starting_point,
             loss=loss,
