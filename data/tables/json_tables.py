@@ -170,7 +170,8 @@ def _find_wrapped_list(
         or any(len(text.split()) > _MAX_WORDS_OF_FIELD for text in texts)
     ):
         return None
-    return next(iter(lists.values()))
+    [wrapped_list] = lists.values()
+    return wrapped_list
 
 
 def _is_of_objects(value: object) -> TypeGuard[list[JsonObject]]:
