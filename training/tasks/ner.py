@@ -47,6 +47,7 @@ class NerTask(
             outputs.
     """
 
+    # Never None, because every model of this task has labels.
     labels: Sequence[str]
 
     def __init__(
