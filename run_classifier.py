@@ -16,22 +16,24 @@ from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.classifier_setup import (
     create_task,
     decide_columns,
+    open_data_file,
     open_processor,
 )
 
 
 def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    parsed, table = decide_columns(parsed)
-    starting_point = load_starting_point(parsed)
-    processor = open_processor(starting_point, table)
-    starting_point = decide_by_rows(starting_point, processor.sets)
-    classifier_task = create_task(starting_point, processor)
-    # Import TensorFlow late, so that --help, wrong flags and wrong tables show
-    # quickly.
-    from training.fine_tuning.flow import fine_tune
+    with open_data_file(parsed.config) as table:
+        parsed = decide_columns(parsed, table)
+        starting_point = load_starting_point(parsed)
+        processor = open_processor(starting_point, table)
+        starting_point = decide_by_rows(starting_point, processor.sets)
+        classifier_task = create_task(starting_point, processor)
+        # Import TensorFlow late, so that --help, wrong flags and wrong tables
+        # show quickly.
+        from training.fine_tuning.flow import fine_tune
 
-    fine_tune(classifier_task)
+        fine_tune(classifier_task)
 
 
 command = cli.Command(main, ClassifierConfig)

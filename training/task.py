@@ -87,10 +87,10 @@ class EncodedSet(Generic[ExampleT_co, ContextT_co]):
         )
 
 
+# A set of any task. Only its task reads its examples and contexts.
+AnyEncodedSet: TypeAlias = EncodedSet[object, object]
 # {name of a set: the set}
-EncodedSets: TypeAlias = Mapping[SetName, EncodedSet[ExampleT, ContextT]]
-# Sets, for functions that read none of the examples and contexts.
-AnyEncodedSets: TypeAlias = EncodedSets[object, object]
+AnyEncodedSets: TypeAlias = Mapping[SetName, AnyEncodedSet]
 
 
 class FineTuningTask(
@@ -98,11 +98,11 @@ class FineTuningTask(
 ):
     """One fine-tuning task: subclass it, and pass it to `fine_tune`.
 
-    The constructor of a subclass checks the task's own flags, and sets its
-    loss and its labels. It reads no set: if the labels come from the sets, the
-    script reads the sets first. Then `fine_tune` calls the methods in the order
-    of their definitions. A method stores nothing for a later method: whatever
-    decoding needs is in the `EncodedSet`.
+    The constructor of a subclass checks the task's own flags, and passes what
+    it knows of the task to this constructor. It reads no set: if the labels
+    come from the sets, the script reads the sets first. Then `fine_tune` calls
+    the methods in the order of their definitions. A method stores nothing for a
+    later method: whatever decoding needs is in the `EncodedSet`.
 
     For a type checker, name the types of the flags, of an example, of the
     decoding context of a record, and of the outputs of the model:
@@ -116,15 +116,8 @@ class FineTuningTask(
             may be chosen. Higher must be better. The first is the default.
         percentage_point: one percentage point of the first metric: 0.01 if the
             metric is a fraction, 1 if it is a percentage.
-
-    Each argument is an attribute too. A subclass may set the attributes from
-    `labels` on, in its class or in its constructor. Each has a default.
-    `fine_tune` reads them in their order.
-
-    Attributes:
-        config: the flags of `starting_point`.
-        tokenizer: the tokenizer of `starting_point`, of --vocab_file. Its files
-            are written beside the weights.
+        eval_loss: loss to report in evaluations. None if the records of "dev"
+            lack the features that a loss reads.
         labels: labels in the order of the model's outputs, saved beside the
             model's checkpoints. None if the task has no labels.
         label_words: alternative names of the labels, in the same order, which
@@ -133,24 +126,19 @@ class FineTuningTask(
             "dev_SUFFIX", and the names of its scores end in "_SUFFIX".
         test_sets: names of the sets to predict.
         settings: {name: value} of the task's settings that must not change when
-            a run is resumed. They are head settings too.
+            a run is resumed, None for {}. They are head settings too.
         eval_files: files from which `compute_scores` reads the right answers,
             if the records do not contain them.
-        eval_loss: loss to report in evaluations. None if the records of "dev"
-            lack the features that a loss reads.
         can_score_export: whether `compute_scores` accepts the outputs of an
             export. False if the export computes other outputs than the model.
-    """
 
-    # A subclass may set these, in its class or in its constructor.
-    labels: Sequence[str] | None = None
-    label_words: Sequence[str] = ()
-    dev_sets: Sequence[SetName] = ("dev",)
-    test_sets: Sequence[SetName] = ("test",)
-    settings: HeadSettings = HeadSettings()
-    eval_files: Sequence[str] = ()
-    eval_loss: "Loss[OutputsT] | None" = None
-    can_score_export: bool = True
+    Each argument is an attribute too.
+
+    Attributes:
+        config: the flags of `starting_point`.
+        tokenizer: the tokenizer of `starting_point`, of --vocab_file. Its files
+            are written beside the weights.
+    """
 
     def __init__(
         self,
@@ -159,6 +147,14 @@ class FineTuningTask(
         loss: "Loss[OutputsT]",
         metrics: Sequence[str],
         percentage_point: float = 0.01,
+        eval_loss: "Loss[OutputsT] | None" = None,
+        labels: Sequence[str] | None = None,
+        label_words: Sequence[str] = (),
+        dev_sets: Sequence[SetName] = ("dev",),
+        test_sets: Sequence[SetName] = ("test",),
+        settings: HeadSettings | None = None,
+        eval_files: Sequence[str] = (),
+        can_score_export: bool = True,
     ) -> None:
         self.starting_point = starting_point
         self.config = starting_point.config
@@ -166,8 +162,14 @@ class FineTuningTask(
         self.loss = loss
         self.metrics = metrics
         self.percentage_point = percentage_point
-        # Copy the dict of the class, because all its tasks share it.
-        self.settings = {**self.settings}
+        self.eval_loss = eval_loss
+        self.labels = labels
+        self.label_words = label_words
+        self.dev_sets = dev_sets
+        self.test_sets = test_sets
+        self.settings: HeadSettings = settings or {}
+        self.eval_files = eval_files
+        self.can_score_export = can_score_export
 
     @property
     def label_alternatives(self) -> list[Sequence[str]]:
@@ -302,5 +304,6 @@ class FineTuningTask(
         """
 
 
-# A task, for functions that read none of its examples, contexts and outputs.
+# Any task, for functions that pass its examples, contexts and outputs back to
+# it, without reading them.
 AnyFineTuningTask: TypeAlias = FineTuningTask[FineTuningConfig, Any, Any, Any]

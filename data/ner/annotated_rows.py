@@ -4,8 +4,8 @@ docs/named_entities.md shows the formats of the tools.
 """
 
 import dataclasses
-from collections.abc import Sequence
-from typing import NamedTuple, TypeGuard, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeGuard, TypeVar
 
 from data.ner.entity_scoring import list_entities, to_scheme
 from data.ner.labeled_spans import (
@@ -18,7 +18,11 @@ from data.ner.labeled_spans import (
 from data.ner.ner_examples import find_words
 from data.ner.tag_names import is_tag
 from data.tables import prodigy
-from data.tables.usual_names import SPAN_NAMES, TAG_LIST_NAMES, WORD_LIST_NAMES
+from data.tables.headers.usual_names import (
+    SPAN_NAMES,
+    TAG_LIST_NAMES,
+    WORD_LIST_NAMES,
+)
 from files.json_files import JsonObject
 
 _ValueT = TypeVar("_ValueT")
@@ -100,17 +104,22 @@ class AnnotatedRow:
             ValueError: there are more or fewer tags than words, or the tags
                 contradict the row's text, spans or other tags.
         """
-        entries = self._find_word_entries(needs_tags=needs_tags)
-        if entries is None:
+        words = self._find_words()
+        if words is None:
             return None
-        words = entries.words
-        if not entries.tags_of_key:
-            return TaggedSentence(words, ["O"] * len(words), None)
-        entries.check_tags(self.place)
-        tag_key, values = next(iter(entries.tags_of_key.items()))
-        tags = [str(tag) for tag in values]
-        sentence = TaggedSentence(words, tags, self._text)
-        self._check_text_and_spans(tag_key, sentence)
+        tag_lists = self._choose_tags(words.value)
+        if tag_lists is None:
+            if needs_tags or self._text:
+                return None
+            return TaggedSentence(words.value, ["O"] * len(words.value), None)
+        tag_list, others = tag_lists
+        # Beside spans, a list of another length does not belong to the words.
+        if self._has_any_span and len(tag_list.value) != len(words.value):
+            return None
+        self._check_tags(words, tag_list, others)
+        tags = [str(tag) for tag in tag_list.value]
+        sentence = TaggedSentence(words.value, tags, self._text)
+        self._check_text_and_spans(tag_list.key, sentence)
         return sentence
 
     def parse_annotated_text(self, *, needs_spans: bool) -> AnnotatedText:
@@ -127,14 +136,14 @@ class AnnotatedRow:
         if is_label_studio_task(self.values):
             values = parse_label_studio_task(self.values, self.place)
             row = dataclasses.replace(self, values=values)
-        keys = row._list_span_keys()
-        spans = row.values[keys[0]] if keys else None
+        span_entries = row._choose_spans()
+        spans = span_entries.chosen.value if span_entries else None
         text = row.values.get("text")
         if "text" in row.values and text is None:
             return AnnotatedText("", None)
         if isinstance(text, str) and not text.strip():
             return AnnotatedText(text, None)
-        if not isinstance(text, str) or (needs_spans and not keys):
+        if not isinstance(text, str) or (needs_spans and not span_entries):
             raise ValueError(
                 f"{self.place}: found the keys "
                 f"{', '.join(row.values) or 'of no object'}. An "
@@ -159,44 +168,24 @@ class AnnotatedRow:
     def _has_any_span(self) -> bool:
         return any(has_spans(self.values.get(key)) for key in SPAN_NAMES)
 
-    def _find_word_entries(self, *, needs_tags: bool) -> "_WordEntries | None":
-        """Finds the words and tags of the row.
-
-        Returns None if the row has no words, or no tags that belong to them. A
-        row without tags and without a text needs none if `needs_tags` is False.
-        """
-        named_words = self._find_words()
-        if named_words is None:
-            return None
-        word_key, words = named_words
-        tags_of_key = self._select_tag_lists(words)
-        if tags_of_key:
-            # Beside spans, lists of other lengths do not belong to the words.
-            lengths = map(len, tags_of_key.values())
-            is_sentence = not self._has_any_span or len(words) in lengths
-        else:
-            is_sentence = not (needs_tags or self._text)
-        if not is_sentence:
-            return None
-        return _WordEntries(word_key, words, tags_of_key)
-
-    def _find_words(self) -> tuple[str, list[str]] | None:
-        """Returns (key, words) of the row's words, None if it has none."""
+    def _find_words(self) -> "_Entry[list[str]] | None":
+        """Returns the entry of the row's words, None if it has none."""
         for key in WORD_LIST_NAMES:
             words = self.values.get(key)
             # spaCy writes `tokens`: [] beside a text.
             if _is_list_of(words, str) and (words or self._text is None):
-                return key, words
+                return _Entry(key, words)
         return None
 
-    def _select_tag_lists(
+    def _choose_tags(
         self, words: Sequence[str]
-    ) -> dict[str, list[object]]:
-        """Returns {key: tags} of the row's lists of tags: strings or numbers.
+    ) -> "_EntryChoice[list[object]] | None":
+        """Chooses among the row's lists of tags, which are strings or numbers.
 
-        Lists with as many tags as there are words come first.
+        A list with as many tags as there are words is better than others.
+        Returns None if the row has no list of tags.
         """
-        tags_of_key: dict[str, list[object]] = {}
+        tag_lists: list[_Entry[list[object]]] = []
         for key in TAG_LIST_NAMES:
             tags = self.values.get(key)
             # An empty list is spans.
@@ -204,11 +193,65 @@ class AnnotatedRow:
                 continue
             # Beside spans, a list may be a text's classes.
             if not self._has_any_span or all(is_tag(str(tag)) for tag in tags):
-                tags_of_key[key] = tags
-        keys = sorted(
-            tags_of_key, key=lambda key: len(tags_of_key[key]) != len(words)
+                tag_lists.append(_Entry(key, tags))
+        return _choose_entry(
+            tag_lists, is_better=lambda tags: len(tags) == len(words)
         )
-        return {key: tags_of_key[key] for key in keys}
+
+    def _choose_spans(self) -> "_EntryChoice[object] | None":
+        """Chooses among the row's entries that may be spans.
+
+        An entry that contains spans is better than others, because tools write
+        other values under the same keys. For example, `entities` is chosen in
+        {"label": "news", "entities": [[0, 3, "PER"]]}. Returns None if the row
+        has no such entry. Raises a ValueError if two entries contain
+        different spans.
+        """
+        values = self.values
+        choice = _choose_entry(
+            [_Entry(key, values[key]) for key in SPAN_NAMES if key in values],
+            is_better=has_spans,
+        )
+        if choice is None:
+            return None
+        (chosen_key, chosen_spans), others = choice
+        if not has_spans(chosen_spans):
+            return choice
+        for key, spans in others:
+            # spaCy writes an empty list beside its `ents`.
+            is_empty = not spans and "ents" in values
+            if is_empty or not is_list_of_spans(spans):
+                continue
+            if {*map(parse_span, spans)} != {*map(parse_span, chosen_spans)}:
+                raise _contradiction_error(
+                    self.place, chosen_key, chosen_spans, key, spans
+                )
+        return choice
+
+    def _check_tags(
+        self,
+        words: "_Entry[list[str]]",
+        tag_list: "_Entry[list[object]]",
+        others: "Sequence[_Entry[list[object]]]",
+    ) -> None:
+        """Raises a ValueError if tags contradict the words or other tags.
+
+        The hub's `ner_tags` may be beside tags of other tasks.
+        """
+        num_words = len(words.value)
+        if len(tag_list.value) != num_words:
+            raise ValueError(
+                f"{self.place}: `{words.key}` contains {num_words} words, but "
+                f"`{tag_list.key}` {len(tag_list.value)} tags"
+            )
+        if tag_list.key == "ner_tags":
+            return
+        for key, tags in others:
+            if len(tags) == num_words and tags != tag_list.value:
+                texts = [str(tag) for tag in tag_list.value]
+                raise _contradiction_error(
+                    self.place, tag_list.key, texts, key, tags
+                )
 
     def _check_text_and_spans(
         self, tag_key: str, sentence: TaggedSentence
@@ -237,8 +280,10 @@ class AnnotatedRow:
             }
             for read_tags in (tags, to_scheme(tags))
         ]
-        for key in self._list_span_keys():
-            spans = self.values.get(key)
+        span_entries = self._choose_spans()
+        if span_entries is None:
+            return
+        for key, spans in (span_entries.chosen, *span_entries.others):
             if key == tag_key or not is_list_of_spans(spans):
                 continue
             if {parse_span(span) for span in spans} not in readings:
@@ -246,64 +291,39 @@ class AnnotatedRow:
                     self.place, tag_key, tags, key, spans
                 )
 
-    def _list_span_keys(self) -> list[str]:
-        """Returns the row's keys of spans, a key that contains spans first.
 
-        Tools may write values of other kinds under the other keys. For example,
-        `entities` is first in {"label": "news", "entities": [[0, 3, "PER"]]}.
-        Raises a ValueError if two keys contain spans that differ.
-        """
-        values = self.values
-        keys = [key for key in SPAN_NAMES if key in values]
-        keys.sort(key=lambda key: not has_spans(values[key]))
-        first = values[keys[0]] if keys else None
-        if not has_spans(first):
-            return keys
-        for key in keys[1:]:
-            spans = values[key]
-            # spaCy writes an empty list beside its `ents`.
-            is_empty = not spans and "ents" in values
-            if is_empty or not is_list_of_spans(spans):
-                continue
-            if {*map(parse_span, spans)} != {*map(parse_span, first)}:
-                raise _contradiction_error(
-                    self.place, keys[0], first, key, spans
-                )
-        return keys
+class _Entry(NamedTuple, Generic[_ValueT]):
+    """An entry of a row."""
+
+    key: str
+    value: _ValueT
 
 
-class _WordEntries(NamedTuple):
-    """The entries of a row that contain words and their tags.
+class _EntryChoice(NamedTuple, Generic[_ValueT]):
+    """Entries of a row that should say the same.
 
     Attributes:
-        word_key: key of the words.
-        words: the words.
-        tags_of_key: {key: tags}, strings or numbers. The first tags are used,
-            and the others only compared. {} if all tags are O.
+        chosen: the entry to use.
+        others: the other entries, to compare with it.
     """
 
-    word_key: str
-    words: list[str]
-    tags_of_key: dict[str, list[object]]
+    chosen: _Entry[_ValueT]
+    others: list[_Entry[_ValueT]]
 
-    def check_tags(self, place: str) -> None:
-        """Raises a ValueError if the tags contradict the words or each other.
 
-        The hub's `ner_tags` may be beside tags of other tasks.
-        """
-        num_words = len(self.words)
-        (first_key, first_tags), *others = self.tags_of_key.items()
-        if len(first_tags) != num_words:
-            raise ValueError(
-                f"{place}: `{self.word_key}` contains {num_words} words, but "
-                f"`{first_key}` {len(first_tags)} tags"
-            )
-        if first_key == "ner_tags":
-            return
-        for key, tags in others:
-            if len(tags) == num_words and tags != first_tags:
-                texts = [str(tag) for tag in first_tags]
-                raise _contradiction_error(place, first_key, texts, key, tags)
+def _choose_entry(
+    entries: Sequence[_Entry[_ValueT]], is_better: Callable[[_ValueT], bool]
+) -> _EntryChoice[_ValueT] | None:
+    """Chooses the first entry whose value is better, or else the first entry.
+
+    Returns None without entries.
+    """
+    if not entries:
+        return None
+    better = (entry for entry in entries if is_better(entry.value))
+    chosen = next(better, entries[0])
+    others = [entry for entry in entries if entry is not chosen]
+    return _EntryChoice(chosen, others)
 
 
 def _is_list_of(

@@ -10,7 +10,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
-from data.tables import usual_names
+from data.tables.headers import usual_names
 from data.tables.table_layout import (
     CHARACTER_OF_DELIMITER,
     Delimiter,

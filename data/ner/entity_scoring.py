@@ -13,7 +13,7 @@ type: `B`, `I`, `O`. The schemes tag two adjacent entities as follows:
 """
 
 import collections
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 # Pairs of prefixes. If two neighboring tags of one type have these prefixes,
@@ -146,24 +146,34 @@ def score_entities(
     ]
     counts = _count_types(gold_tags, predicted_tags)
     scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
-    for entity_type in ("", *filter(None, sorted(counts[0] | counts[1]))):
-        prefix = f"{entity_type}_" if entity_type else ""
-        numbers = [
-            counter[entity_type] if entity_type else counter.total()
-            for counter in counts
-        ]
+    scores |= _compute_rates(*[counter.total() for counter in counts])
+    # A tag such as B names no type.
+    for entity_type in sorted({*counts.gold, *counts.predicted} - {""}):
+        rates = _compute_rates(*[counter[entity_type] for counter in counts])
         scores |= {
-            f"{prefix}{name}": score
-            for name, score in _compute_rates(*numbers).items()
+            f"{entity_type}_{name}": score for name, score in rates.items()
         }
-        if entity_type:
-            scores[f"{prefix}support"] = counts[0][entity_type]
+        scores[f"{entity_type}_support"] = counts.gold[entity_type]
     return scores
+
+
+class _TypeCounts(NamedTuple):
+    """{type: number of its entities} of the entities in all sentences.
+
+    Attributes:
+        gold: the right entities.
+        predicted: the predicted entities.
+        both: the predicted entities that are right.
+    """
+
+    gold: collections.Counter[str]
+    predicted: collections.Counter[str]
+    both: collections.Counter[str]
 
 
 def _count_types(
     gold_tags: Sequence[Sequence[str]], predicted_tags: Sequence[Sequence[str]]
-) -> list[collections.Counter[str]]:
+) -> _TypeCounts:
     """Counts the types of the entities that are right, predicted, and both.
 
     Examples:
@@ -172,15 +182,20 @@ def _count_types(
         >>> [sorted(counter) for counter in _count_types(gold, predicted)]
         [['LOC', 'PER'], ['ORG', 'PER'], ['PER']]
     """
-    counts = [collections.Counter[str]() for _ in range(3)]
+    counts = _TypeCounts(
+        collections.Counter(), collections.Counter(), collections.Counter()
+    )
     for gold, predicted in zip(gold_tags, predicted_tags, strict=True):
         gold_entities = {*list_entities(gold)}
         predicted_entities = {*list_entities(predicted)}
-        both_entities = gold_entities & predicted_entities
-        sets = gold_entities, predicted_entities, both_entities
-        for counter, members in zip(counts, sets, strict=True):
-            counter.update(entity.entity_type for entity in members)
+        counts.gold.update(_types_of(gold_entities))
+        counts.predicted.update(_types_of(predicted_entities))
+        counts.both.update(_types_of(gold_entities & predicted_entities))
     return counts
+
+
+def _types_of(entities: Iterable[Entity]) -> list[str]:
+    return [entity.entity_type for entity in entities]
 
 
 def _compute_rates(

@@ -13,14 +13,14 @@ from typing import TypeAlias
 from data.io import text_files
 from data.pretraining.corpus_checks import guess_markup
 from data.pretraining.corpus_parts import LineRange
-from data.pretraining.instance_encoding import EncodedVocabulary
+from data.pretraining.instance_encoding import EncodedToken, EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.sentence_splitting import create_sentence_splitter
 from data.text import characters, tokenization
 from data.text.wordpiece import WordCache
 
-# Sentences, each a list of encoded WordPieces.
-Document: TypeAlias = list[list[bytes]]
+# Sentences, each a list of WordPieces.
+Document: TypeAlias = list[list[EncodedToken]]
 
 
 class TextEncoder:

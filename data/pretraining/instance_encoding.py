@@ -1,29 +1,37 @@
 """Encodes WordPieces as bytes, and pretraining instances as records.
 
-A WordPiece is represented by the bytes that encode its id in a TFRecord. The
-record of an instance is then created by joining the bytes of its WordPieces.
+All functions that create and mask instances pass WordPieces as `EncodedToken`.
 """
 
 import random
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from absl import logging
 
 from data.io import tf_examples
 from data.pretraining.pretraining_options import InstanceOptions
 
+# A WordPiece as the bytes that encode its id in a TFRecord. This is for speed:
+# each WordPiece of the vocabulary is encoded once, and the record of an
+# instance only joins the bytes of its WordPieces.
+EncodedToken: TypeAlias = bytes
 
-class Continuation(bytes):
-    """A WordPiece that continues the same word as the WordPiece before it."""
+
+class Continuation(EncodedToken):
+    """An encoded WordPiece such as ##s, which continues a word.
+
+    Its type tells it from the first WordPiece of a word. So whole words are
+    found without decoding any WordPiece.
+    """
 
 
-class EncodedVocabulary(dict[str, bytes]):
-    r"""Maps each WordPiece of a vocabulary to the bytes that encode its id.
+class EncodedVocabulary(dict[str, EncodedToken]):
+    r"""Maps each WordPiece of a vocabulary to its EncodedToken.
 
     Examples:
         >>> vocabulary = EncodedVocabulary({"the": 7, "##s": 300})
-        >>> vocabulary.encoded_ids
+        >>> vocabulary.encoded_tokens
         [b'\x07', b'\xac\x02']
         >>> isinstance(vocabulary["##s"], Continuation)
         True
@@ -32,22 +40,21 @@ class EncodedVocabulary(dict[str, bytes]):
         vocab: {WordPiece: id}.
 
     Attributes:
-        encoded_ids: the encoded ids of all WordPieces, in the vocabulary's
-            order.
+        encoded_tokens: all WordPieces, encoded, in the vocabulary's order.
     """
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
         for token, token_id in vocab.items():
             code = tf_examples.encode_varint(token_id)
             self[token] = Continuation(code) if token[:2] == "##" else code
-        self.encoded_ids = list(self.values())
+        self.encoded_tokens = list(self.values())
 
 
 class InstanceContext(NamedTuple):
     """The arguments that all functions share which create or mask instances.
 
     Attributes:
-        vocabulary: the WordPieces, with the bytes that encode them.
+        vocabulary: the WordPieces, encoded.
         options: the lengths and probabilities.
         rng: generator of the random draws, in the order of Google's code.
     """
@@ -68,11 +75,11 @@ class TrainingInstance(NamedTuple):
         labels: the original WordPieces at these positions.
     """
 
-    tokens: list[bytes]
+    tokens: list[EncodedToken]
     b_start: int
     is_random_next: bool
     positions: list[int]
-    labels: list[bytes]
+    labels: list[EncodedToken]
 
 
 def encode_instance(

@@ -3,8 +3,7 @@
 The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. With
 the same seed, this module draws the same random numbers as Google's
 create_pretraining_data.py, and static_masking.py masks as it does. Lengths are
-numbers of WordPieces. WordPieces are encoded as in instance_encoding.py. The
-text of an instance:
+numbers of WordPieces. The text of an instance:
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
@@ -20,6 +19,7 @@ from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.corpus_parts import LineRange
 from data.pretraining.documents import Document, DocumentReader
 from data.pretraining.instance_encoding import (
+    EncodedToken,
     InstanceContext,
     InstanceEncoder,
     TrainingInstance,
@@ -182,7 +182,9 @@ def _compute_end(lengths: Sequence[int], start: int, target_length: int) -> int:
     return end
 
 
-def _join_sentences(sentences: Iterable[Sequence[bytes]]) -> deque[bytes]:
+def _join_sentences(
+    sentences: Iterable[Sequence[EncodedToken]],
+) -> deque[EncodedToken]:
     return deque(itertools.chain.from_iterable(sentences))
 
 
@@ -191,7 +193,7 @@ def _draw_tokens(
     document_index: int,
     target_length: int,
     rng: random.Random,
-) -> deque[bytes]:
+) -> deque[EncodedToken]:
     """Draws the WordPieces of segment B from a random other document.
 
     Joins successive sentences, beginning with a random sentence, until there
@@ -204,7 +206,7 @@ def _draw_tokens(
         if random_index != document_index:
             break
     document = all_documents[random_index]
-    tokens: deque[bytes] = deque()
+    tokens: deque[EncodedToken] = deque()
     for sentence in document[rng.randint(0, len(document) - 1) :]:
         tokens.extend(sentence)
         if len(tokens) >= target_length:
@@ -213,8 +215,8 @@ def _draw_tokens(
 
 
 def truncate_seq_pair(
-    tokens_a: deque[bytes],
-    tokens_b: deque[bytes],
+    tokens_a: deque[EncodedToken],
+    tokens_b: deque[EncodedToken],
     max_num_tokens: int,
     rng: random.Random,
 ) -> None:
@@ -230,8 +232,8 @@ def truncate_seq_pair(
 
 
 def _create_instance(
-    tokens_a: Iterable[bytes],
-    tokens_b: Iterable[bytes],
+    tokens_a: Iterable[EncodedToken],
+    tokens_b: Iterable[EncodedToken],
     is_random_next: bool,
     context: InstanceContext,
 ) -> TrainingInstance:
@@ -241,7 +243,7 @@ def _create_instance(
     tokens = [*first, *tokens_b, sep]
     b_start = len(first)
     positions: list[int] = []
-    labels: list[bytes] = []
+    labels: list[EncodedToken] = []
     if not context.options.dynamic_masking:
         candidates = [*range(1, b_start - 1), *range(b_start, len(tokens) - 1)]
         tokens, positions, labels = create_masked_lm_predictions(

@@ -3,14 +3,18 @@
 The method is from Devlin et al. 2018, appendix A.1. With the same seed, this
 module draws the same random numbers as create_masked_lm_predictions in Google's
 create_pretraining_data.py. dynamic_masking.py masks with the same
-probabilities. instance_encoding.py encodes the WordPieces.
+probabilities.
 """
 
 import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from data.pretraining.instance_encoding import Continuation, InstanceContext
+from data.pretraining.instance_encoding import (
+    Continuation,
+    EncodedToken,
+    InstanceContext,
+)
 from data.pretraining.shuffling import shuffle
 
 
@@ -23,13 +27,13 @@ class MaskedTokens(NamedTuple):
         labels: the original WordPieces at these positions.
     """
 
-    tokens: list[bytes]
+    tokens: list[EncodedToken]
     positions: list[int]
-    labels: list[bytes]
+    labels: list[EncodedToken]
 
 
 def create_masked_lm_predictions(
-    tokens: Sequence[bytes],
+    tokens: Sequence[EncodedToken],
     candidates: Sequence[int],
     context: InstanceContext,
 ) -> MaskedTokens:
@@ -64,10 +68,10 @@ def create_masked_lm_predictions(
 
 
 def _replace_tokens(
-    tokens: Sequence[bytes],
+    tokens: Sequence[EncodedToken],
     chosen: Sequence[int],
     context: InstanceContext,
-) -> list[bytes]:
+) -> list[EncodedToken]:
     """Returns the tokens after masking the positions in `chosen`."""
     vocabulary, options, rng = context
     # Of the chosen WordPieces that do not become [MASK], the fraction
@@ -84,12 +88,12 @@ def _replace_tokens(
         if random_draw() < mask_prob:
             output_tokens[index] = mask
         elif random_draw() >= same_of_others:
-            output_tokens[index] = rng.choice(vocabulary.encoded_ids)
+            output_tokens[index] = rng.choice(vocabulary.encoded_tokens)
     return output_tokens
 
 
 def _choose_words(
-    tokens: Sequence[bytes],
+    tokens: Sequence[EncodedToken],
     candidates: Sequence[int],
     num_to_predict: int,
     rng: random.Random,

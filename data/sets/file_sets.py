@@ -5,6 +5,7 @@ which of the two a row is.
 """
 
 import collections
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -73,8 +74,6 @@ class FileSets(HeldSets[RowExampleT]):
         self._data_dir = data_dir
         self._data_file = data_file_options.data_file
         self._dev_fraction = data_file_options.dev_fraction
-        # None until `read_labels` has collected them, () without labels.
-        self._labels = reader.labels_of_flags
         self._repeated_texts = RepeatedTexts() if warns_of_repetitions else None
 
     @property
@@ -92,15 +91,23 @@ class FileSets(HeldSets[RowExampleT]):
             OSError: the training file does not exist, or cannot be read.
             ValueError: it is malformed, or names too few labels.
         """
-        if self._labels is None:
-            # The dev set of --data_file may have more labels than its train
-            # set. Both are held, so that the file is read only once.
-            train = self.read("train")
-            dev = self.read("dev") if self._data_file else []
-            self._labels = self.reader.collect_labels(
-                self._data_file or self._data_dir, train, dev
-            )
         return [*self._labels] or None
+
+    @functools.cached_property
+    def _labels(self) -> Sequence[str]:
+        """The labels of the task, () if it has none.
+
+        Unless flags name them, the first use reads the training file.
+        """
+        if self.reader.labels_of_flags is not None:
+            return self.reader.labels_of_flags
+        # The dev set of --data_file may have more labels than its train set.
+        # Both are held, so that the file is read only once.
+        train = self.read("train")
+        dev = self.read("dev") if self._data_file else []
+        return self.reader.collect_labels(
+            self._data_file or self._data_dir, train, dev
+        )
 
     def read_sets(
         self, set_name: BaseSet
@@ -111,7 +118,13 @@ class FileSets(HeldSets[RowExampleT]):
         """
         if self._data_file and set_name != "test":
             return self._read_data_file(self._data_file)
-        return {set_name: self._read_file_of_folder(set_name)}
+        if set_name == "train":
+            labels = self.reader.labels_of_flags or ()
+        else:
+            # These rows may have no other labels. If the rows of the train set
+            # name them, this reads the train set first.
+            labels = self._labels
+        return {set_name: self._read_file_of_folder(set_name, labels)}
 
     def _read_data_file(self, path: str) -> dict[BaseSet, list[RowExampleT]]:
         """Returns the train set and the dev set of a file, and logs both."""
@@ -140,20 +153,18 @@ class FileSets(HeldSets[RowExampleT]):
             "dev": dev,
         }
 
-    def _read_file_of_folder(self, set_name: BaseSet) -> list[RowExampleT]:
+    def _read_file_of_folder(
+        self, set_name: BaseSet, labels: Sequence[str]
+    ) -> list[RowExampleT]:
         """Reads a set of the folder.
 
-        Only the rows of the train set may name other labels than those that are
-        known. The labels are therefore read before another set.
+        `labels` are those that its rows may have, () if any label is valid.
         """
-        labels = self.reader.labels_of_flags
-        if set_name != "train":
-            labels = self.read_labels()
         path = find_set_file(
             self._data_dir, set_name, self.reader.file_names[set_name]
         )
         examples = self.reader.read_file(
-            SetFile(path, set_name, source=self._data_dir, labels=labels or ())
+            SetFile(path, set_name, source=self._data_dir, labels=labels)
         )
         if self._repeated_texts and set_name != "test":
             keys = self.reader.keys_of(examples)

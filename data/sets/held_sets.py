@@ -21,6 +21,10 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
     A subclass says how a set is read, in `read_sets`, and overrides
     `read_labels` if its task has labels.
 
+    All methods that read a set raise an OSError if the set's file does not
+    exist or cannot be read, and a ValueError if the set is empty or a line is
+    malformed. The message names the file and the line.
+
     Examples:
         >>> class Numbers(HeldSets[int]):
         ...     def read_sets(self, set_name):
@@ -49,11 +53,6 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
         Returns:
             {name of each set that the file contains: its examples}. `set_name`
             is one of the names.
-
-        Raises:
-            OSError: the set's file does not exist, or cannot be read.
-            ValueError: the set is empty, or a line is malformed. The message
-                names the file and the line.
         """
 
     def read_labels(self) -> list[str] | None:
@@ -68,9 +67,6 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
         """Returns the examples of a set, and holds them until they are taken.
 
         Raises:
-            OSError: the set's file does not exist, or cannot be read.
-            ValueError: the set is empty, or a line is malformed. The message
-                names the file and the line.
             RuntimeError: the set was taken.
         """
         if set_name not in self._held:
@@ -86,11 +82,6 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
         """Checks sets early, by reading them, and holds them.
 
         A script thus stops at a wrong file before it loads TensorFlow.
-
-        Raises:
-            OSError: a set's file does not exist, or cannot be read.
-            ValueError: a set is empty, or a line is malformed. The message
-                names the file and the line.
         """
         for set_name in set_names:
             self.read(set_name)
@@ -98,7 +89,10 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
     def take(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns the examples of a set, and does not hold them any longer.
 
-        A set can be taken only once. Raises the same errors as `read`.
+        A set can be taken only once.
+
+        Raises:
+            RuntimeError: the set was taken before.
         """
         examples = self.read(set_name)
         self._held[set_name] = None

@@ -19,13 +19,8 @@ What csv_tables.py calls, in this order:
     csv_sample.py: `CsvSample`, the first lines of a file
     table_checks.py: refuses files that are no tables
     dialect_detection.py: guesses the dialect: the delimiter and the quotes
-    header_detection.py: whether the first row names the columns, as for Excel
+    headers/: guesses whether the first row names the columns, as for Excel
     csv_rows.py: the rows of the file in its dialect
-
-What header_detection.py calls:
-
-    extra_header_lines.py: refuses a title above the names, and more below
-    first_cell_roles.py: whether the first cell of a column is its name
 
 For jobs that read parts of a large file:
 
@@ -33,6 +28,6 @@ For jobs that read parts of a large file:
 
 What the columns mean:
 
-    usual_names.py: usual names of columns
+    headers/usual_names.py: usual names of columns
     prodigy.py: leaves out rows that an annotator did not accept
 """

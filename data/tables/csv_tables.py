@@ -10,14 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
 from data.io import encodings
-from data.tables import (
-    csv_rows,
-    dialect_detection,
-    header_detection,
-    table_checks,
-)
+from data.tables import csv_rows, dialect_detection, table_checks
 from data.tables.csv_rows import Dialect, MalformedRow
 from data.tables.csv_sample import CsvSample
+from data.tables.headers import header_detection
 from data.tables.rows import (
     NumberedRow,
     RowBuilder,
@@ -111,7 +107,13 @@ def _open_by_sample(
         table_checks.check_apostrophes(path, rows)
     if not layout.delimiter:
         _check_delimiter(sample, rows)
-    has_header = header_detection.decide_header(path, rows, layout, first_lines)
+    has_header = header_detection.decide_header(
+        path,
+        rows,
+        layout.has_header,
+        chosen_names=layout.columns,
+        first_lines=first_lines,
+    )
     width = compute_common_width([*map(len, rows)]) if rows else None
     return CsvTable(sample.all_lines(), dialect, has_header, width)
 

@@ -9,9 +9,9 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from data.tables import extra_header_lines
 from data.tables.csv_rows import NO_DELIMITER, Dialect
 from data.tables.csv_sample import MAX_ROWS, CsvSample
+from data.tables.headers import extra_header_lines
 from data.tables.table_layout import (
     CHARACTER_OF_DELIMITER,
     DELIMITER_OF_CHARACTER,

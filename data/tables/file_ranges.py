@@ -123,7 +123,13 @@ class _Grid(NamedTuple):
         """Returns the offset in the file at which the part of a byte ends."""
         next_part_index = self.part_index_of(position) + 1
         # Round up: the byte at the border is in the next part.
-        return -(-self.total * next_part_index // self.num_parts) - self.before
+        end = _divide_up(self.total * next_part_index, self.num_parts)
+        return end - self.before
+
+
+def _divide_up(number: int, divisor: int) -> int:
+    """Returns a quotient, rounded up. Unlike math.ceil, it is always exact."""
+    return -(-number // divisor)
 
 
 def _count_parts(total: int) -> int:
@@ -242,8 +248,9 @@ def _cut_parquet(
     num_rows_read = 0
     for end_group, num_rows in enumerate(group_sizes, start=1):
         num_rows_read += num_rows
-        is_last = end_group == len(group_sizes)
-        end = size if is_last else -(-num_rows_read * size // num_all_rows)
+        end = size
+        if end_group < len(group_sizes):
+            end = _divide_up(num_rows_read * size, num_all_rows)
         if end >= min(grid.end_of_part(start), size):
             groups = FileRange(
                 path, "parquet", first_group, end_group, first_row

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
+from data.tables.headers.usual_names import is_usual_name
 from data.tables.rows import NumberedRow, without_nan
-from data.tables.usual_names import is_usual_name
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
@@ -170,7 +170,8 @@ def _find_wrapped_list(
         or any(len(text.split()) > _MAX_WORDS_OF_FIELD for text in texts)
     ):
         return None
-    return next(iter(lists.values()))
+    [wrapped_list] = lists.values()
+    return wrapped_list
 
 
 def _is_of_objects(value: object) -> TypeGuard[list[JsonObject]]:

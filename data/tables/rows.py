@@ -5,11 +5,11 @@ TSV and Excel, and says what is wrong with a malformed one.
 """
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
+from data.tables.headers.header_detection import is_repeated_header
 from files.json_files import JsonObject
 
 # A row: (number, {key of a column: cell}). In a JSON list, Parquet and Excel,
@@ -198,19 +198,3 @@ def compute_common_width(widths: Sequence[int]) -> int:
 def is_empty_row(row: Sequence[str]) -> bool:
     """Returns whether a row contains nothing but blanks."""
     return not any(map(str.strip, row))
-
-
-def is_number(cell: str) -> bool:
-    """Returns whether a cell contains nothing but a number."""
-    return bool(re.fullmatch(r"\s*[-+]?[\d.,]*\d[\d.,%]*(e[-+]?\d+)?\s*", cell))
-
-
-def is_repeated_header(row: Sequence[str], names: Sequence[str]) -> bool:
-    """Returns whether a row repeats the names of the columns.
-
-    In files that were joined, UTF-8's mark may stand before the second names.
-    """
-    if len(names) < 2:
-        return False
-    is_same = row[0].removeprefix("\ufeff") == names[0]
-    return is_same and [*row[1:]] == [*names[1:]]

@@ -2,8 +2,8 @@
 
 Nearly every file can somehow be read as rows, even a web page. Each check here
 recognizes one kind of file, or of marks between cells, and says what it is.
-extra_header_lines.py recognizes lines above the rows that are no names of
-columns.
+headers/extra_header_lines.py recognizes lines above the rows that are no names
+of columns.
 """
 
 import csv
@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from data.tables.rows import is_number
+from data.tables.headers.cells import is_number
 
 # {beginning of a file: what it is, and what to do}.
 _FORMATS_OF_OTHERS = {

@@ -9,7 +9,7 @@ or a workbook. Errors name the file and the line.
 import difflib
 import itertools
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple, Self, cast
 
 from data.tables.rows import (
     ColumnNumber,
@@ -27,15 +27,15 @@ class Table:
     """A table whose column names can be read before its rows.
 
     A pipe cannot be read twice. Therefore `read_column_names` keeps the file
-    open and stores the first row, and the next `read` begins with this row. If
-    you call no `read` after it, call `close`. Each later `read` opens the file
-    again.
+    open and stores the first row, and the next `read` begins with this row. At
+    the end of a `with` statement, a file that was not read is closed. Each
+    later `read` opens the file again.
 
     Examples:
         ```python
-        table = Table("tickets.csv")
-        table.read_column_names()  # ["text", "label"]
-        rows = [*table.read()]  # all rows, and the file is opened only once
+        with Table("tickets.csv") as table:
+            table.read_column_names()  # ["text", "label"]
+            rows = [*table.read()]  # all rows. The file is opened only once
         ```
 
     Args:
@@ -67,7 +67,11 @@ class Table:
         ((row_number, row),) = self._opened.first_rows
         return [*require_cells(row, f"{self.path}, line {row_number}")]
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        """Returns this table, whose file is not open yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Closes the file, if `read_column_names` has left it open."""
         if self._opened is not None:
             self._opened.other_rows.close()

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from absl import logging
 
 from data.io import compressed_files, text_files
-from data.tables import header_detection
+from data.tables.headers import header_detection
 from data.tables.rows import NumberedRow, RowBuilder
 from data.tables.table_layout import TableLayout
 from dependencies.installation import install_command
@@ -37,7 +37,10 @@ def read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
     first_rows = [*itertools.islice(rows, _NUM_FIRST_ROWS)]
     cells_of_rows = [cells for _, cells in first_rows]
     has_header = header_detection.decide_header(
-        str(path), cells_of_rows, layout
+        str(path),
+        cells_of_rows,
+        layout.has_header,
+        chosen_names=layout.columns,
     )
     all_rows = itertools.chain(first_rows, rows)
     names: list[str] = []

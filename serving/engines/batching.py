@@ -7,6 +7,7 @@ B = batch size, F = length of an input in WordPieces, with padding.
 """
 
 import functools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -107,7 +108,8 @@ def list_padded_lengths(max_seq_length: int) -> list[int]:
     lengths = set()
     for size in range(1, max_seq_length + 1):
         step = max((1 << (size - 1).bit_length()) // 8, 8)
-        lengths.add(min(-(-size // step) * step, max_seq_length))
+        padded_size = math.ceil(size / step) * step
+        lengths.add(min(padded_size, max_seq_length))
     return sorted(lengths)
 
 

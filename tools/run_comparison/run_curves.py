@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -102,7 +103,7 @@ def create_figure(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
 
     metrics = sorted({metric for _, curves in runs for metric, _ in curves})
     groups = _group_curves(runs)
-    num_rows = -(-len(metrics) // 2)
+    num_rows = math.ceil(len(metrics) / 2)
     figure = Figure(figsize=(10, 3 * num_rows + 0.5), layout="constrained")
     for panel_number, metric in enumerate(metrics, start=1):
         panel = figure.add_subplot(num_rows, 2, panel_number)

@@ -18,14 +18,14 @@ from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from model_folders.scores import Scores
 from training.fine_tuning.export_scores import evaluate_export
-from training.fine_tuning.fine_tuner import AnyFineTuner
+from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import final_steps
 from training.loop.trainer import Trainer
-from training.task import AnyFineTuningTask, EncodedSet
+from training.task import AnyEncodedSet, AnyFineTuningTask
 
 
 def export_model(
-    fine_tuner: AnyFineTuner,
+    fine_tuner: FineTuner,
     model_scores: Mapping[str, float],
     export_dir: str,
 ) -> None:
@@ -69,7 +69,7 @@ def export_model(
 
 def check_export_scores(
     task: AnyFineTuningTask,
-    encoded_sets: Sequence[EncodedSet[object, object]],
+    encoded_sets: Sequence[AnyEncodedSet],
     model_scores: Mapping[str, float],
     scores_of_format: Mapping[str, Scores],
 ) -> None:

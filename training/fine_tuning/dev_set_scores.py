@@ -1,7 +1,7 @@
 """Scores a dev set by the outputs of the model, or of its export."""
 
 from collections.abc import Iterator
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 
@@ -9,16 +9,15 @@ from data.arrays import Batch, Batches, OutputsT
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
 from modeling.base_loss import Loss
-from training.config.fine_tuning_config import FineTuningConfig
-from training.task import ContextT, EncodedSet, ExampleT, FineTuningTask
+from training.task import AnyEncodedSet, AnyFineTuningTask
 
 
 def score_dev_set(
-    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
-    dev_set: EncodedSet[ExampleT, ContextT],
-    batches: Batches[OutputsT],
+    task: AnyFineTuningTask,
+    dev_set: AnyEncodedSet,
+    batches: Batches[Any],
     *,
-    loss: Loss[OutputsT] | None = None,
+    loss: Loss[Any] | None = None,
 ) -> Scores:
     """Returns the scores of a dev set, with its suffix in their names.
 

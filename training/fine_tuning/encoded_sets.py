@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from absl import logging
 
@@ -19,21 +20,17 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.set_fingerprints import SetFingerprint
 from training.run_files import fingerprints
 from training.task import (
+    AnyEncodedSet,
     AnyEncodedSets,
     AnyFineTuningTask,
-    ContextT,
     EncodedSet,
-    EncodedSets,
-    ExampleT,
-    FineTuningTask,
-    OutputsT,
 )
 
 
 def write_encoded_sets(
-    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+    task: AnyFineTuningTask,
     folder: StrPath,
-) -> dict[SetName, EncodedSet[ExampleT, ContextT]]:
+) -> dict[SetName, AnyEncodedSet]:
     """Reads the sets that a command needs, then writes their records.
 
     Args:
@@ -49,24 +46,31 @@ def write_encoded_sets(
         ValueError: a line is malformed.
         OSError: a file is missing or cannot be written.
     """
-    examples = {
-        set_name: set_examples
-        for set_name in _list_set_names(task)
-        if (set_examples := task.read_examples(set_name)) is not None
-    }
+    # Read all sets first, so that a malformed line shows before any encoding.
+    examples_of_set = _read_examples_of_sets(task)
     if not task.config.is_chief:
         folder = _create_temporary_folder()
     os.makedirs(folder, exist_ok=True)
     encoded_sets = {}
-    for set_name in [*examples]:
-        # Keep no other reference to the examples, so that the memory of the
-        # training examples is freed once their records are written.
-        set_examples = examples.pop(set_name)
+    for set_name in [*examples_of_set]:
+        # Hand the examples over, so that those to train on take no memory once
+        # their records are written. The EncodedSet holds those to evaluate.
         encoded_sets[set_name] = _write_encoded_set(
-            task, set_name, set_examples, folder
+            task, set_name, examples_of_set.pop(set_name), folder
         )
-        del set_examples
     return encoded_sets
+
+
+def _read_examples_of_sets(
+    task: AnyFineTuningTask,
+) -> dict[SetName, Sequence[Any]]:
+    """Returns {name of a set: its examples} of the sets of a command."""
+    examples_of_set = {}
+    for set_name in _list_set_names(task):
+        examples = task.read_examples(set_name)
+        if examples is not None:
+            examples_of_set[set_name] = examples
+    return examples_of_set
 
 
 def _list_set_names(task: AnyFineTuningTask) -> list[SetName]:
@@ -91,15 +95,15 @@ def _create_temporary_folder() -> str:
 
 
 def _write_encoded_set(
-    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+    task: AnyFineTuningTask,
     set_name: SetName,
-    examples: Sequence[ExampleT],
+    examples: Sequence[Any],
     folder: StrPath,
-) -> EncodedSet[ExampleT, ContextT]:
+) -> AnyEncodedSet:
     """Encodes the examples of a set, and writes them as a TFRecord file."""
     path = os.path.join(folder, f"{file_stem_of(set_name)}.tf_record")
     checksum = 0
-    decoding_contexts: list[ContextT] = []
+    decoding_contexts = []
     with RecordWriter([path]) as writer:
         encoded = task.encode(set_name, examples)
         for record, decoding_context in track(encoded, description="Writing"):
@@ -177,7 +181,7 @@ def _find_only_file(config: FineTuningConfig, set_name: SetName) -> str | None:
 
 
 def select_sets(
-    encoded_sets: EncodedSets[ExampleT, ContextT], set_names: Iterable[SetName]
-) -> list[EncodedSet[ExampleT, ContextT]]:
+    encoded_sets: AnyEncodedSets, set_names: Iterable[SetName]
+) -> list[AnyEncodedSet]:
     """Returns the sets of these names that were read."""
     return [encoded_sets[name] for name in set_names if name in encoded_sets]

@@ -17,23 +17,15 @@ from serving.engines import (
     ids_outputs,
     resize_last_axis,
 )
-from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.dev_set_scores import score_dev_set
-from training.task import (
-    AnyFineTuningTask,
-    ContextT,
-    EncodedSet,
-    ExampleT,
-    FineTuningTask,
-    OutputsT,
-)
+from training.task import AnyEncodedSet, AnyFineTuningTask
 
 
 def evaluate_export(
-    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+    task: AnyFineTuningTask,
     model_class: kinds.ModelClass,
     folder: Path,
-    dev_sets: Sequence[EncodedSet[ExampleT, ContextT]],
+    dev_sets: Sequence[AnyEncodedSet],
 ) -> dict[str, Scores]:
     """Evaluates each format of an export that this machine can run.
 
@@ -91,7 +83,7 @@ def _predict_batches(
     task: AnyFineTuningTask,
     model_class: kinds.ModelClass,
     engine: engines.Engine,
-    encoded_set: EncodedSet[object, object],
+    encoded_set: AnyEncodedSet,
 ) -> Iterator[Batch[Any]]:
     """Yields features and logits, as the model itself would compute them."""
     max_seq_length = task.config.fine_tuning.max_seq_length

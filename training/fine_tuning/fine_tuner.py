@@ -1,9 +1,9 @@
 """Trains, evaluates and predicts the sets of a task with its model."""
 
-from typing import Any, Generic, TypeAlias
+import math
+from typing import Any
 
 from model_folders.scores import Scores
-from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
@@ -13,17 +13,14 @@ from training.loop.evaluations import evaluate_once_per_step
 from training.loop.trainer import Trainer
 from training.run_files.best_step import BestStepRule
 from training.task import (
+    AnyEncodedSet,
+    AnyEncodedSets,
+    AnyFineTuningTask,
     Batches,
-    ContextT,
-    EncodedSet,
-    EncodedSets,
-    ExampleT,
-    FineTuningTask,
-    OutputsT,
 )
 
 
-class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
+class FineTuner:
     """Trains a task, evaluates its dev sets, and predicts its test sets.
 
     Args:
@@ -37,8 +34,8 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
 
     def __init__(
         self,
-        task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
-        encoded_sets: EncodedSets[ExampleT, ContextT],
+        task: AnyFineTuningTask,
+        encoded_sets: AnyEncodedSets,
         trainer: Trainer,
     ) -> None:
         self.task = task
@@ -46,7 +43,7 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
         self.trainer = trainer
         self._config = task.config
         self._run_weights = trainer.run_weights
-        self._predictor: BatchPredictor[OutputsT] = BatchPredictor(
+        self._predictor: BatchPredictor[Any] = BatchPredictor(
             trainer.model, jit_compile=task.config.devices.jit_compile
         )
         self._first_step = trainer.run_weights.global_step
@@ -61,12 +58,12 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
         return self._run_weights.global_step != self._first_step
 
     @property
-    def dev_sets(self) -> list[EncodedSet[ExampleT, ContextT]]:
+    def dev_sets(self) -> list[AnyEncodedSet]:
         """The sets to evaluate, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.dev_sets)
 
     @property
-    def test_sets(self) -> list[EncodedSet[ExampleT, ContextT]]:
+    def test_sets(self) -> list[AnyEncodedSet]:
         """The sets to predict, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.test_sets)
 
@@ -137,9 +134,7 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
                 self._output_dir,
             )
 
-    def write_and_score_predictions(
-        self, test_set: EncodedSet[ExampleT, ContextT]
-    ) -> Scores:
+    def write_and_score_predictions(self, test_set: AnyEncodedSet) -> Scores:
         """Writes the predictions of a set, and scores them if it can.
 
         Returns:
@@ -154,17 +149,17 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
         )
 
     def _predict_dev_set(
-        self, dev_set: EncodedSet[ExampleT, ContextT], description: str
-    ) -> Batches[OutputsT]:
+        self, dev_set: AnyEncodedSet, description: str
+    ) -> Batches[Any]:
         """Predicts a dev set in batches of --eval_batch_size."""
         return self._predict(dev_set, self._config.eval_batch_size, description)
 
     def _predict(
         self,
-        encoded_set: EncodedSet[ExampleT, ContextT],
+        encoded_set: AnyEncodedSet,
         batch_size: int,
         description: str,
-    ) -> Batches[OutputsT]:
+    ) -> Batches[Any]:
         """Yields the batches of a set with the model's outputs.
 
         `description` is the text of the progress bar.
@@ -172,10 +167,6 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
         dataset = encoded_set.create_dataset(
             batch_size, trims_padding=self._config.trims_padding
         )
-        num_batches = -(-encoded_set.num_records // batch_size)
+        num_batches = math.ceil(encoded_set.num_records / batch_size)
         batches = self._predictor.predict(dataset, num_batches, description)
         return self.task.pool(encoded_set, batches)
-
-
-# For functions that read no example, no context and no output.
-AnyFineTuner: TypeAlias = FineTuner[Any, Any, Any]

@@ -22,7 +22,7 @@ from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
-from training.fine_tuning.fine_tuner import AnyFineTuner, FineTuner
+from training.fine_tuning.fine_tuner import FineTuner
 from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices, final_steps
 from training.loop.teacher import load_teacher
@@ -31,17 +31,11 @@ from training.preparation.start_checks import check_start
 from training.preparation.task_checks import check_task, warn_of_labels
 from training.run_files.result_files import log_scores
 from training.run_files.run_folder import RunFolder
-from training.task import (
-    AnyFineTuningTask,
-    ContextT,
-    ExampleT,
-    FineTuningTask,
-    OutputsT,
-)
+from training.task import AnyFineTuningTask
 
 
 def fine_tune(
-    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+    task: AnyFineTuningTask,
 ) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
@@ -91,7 +85,7 @@ def fine_tune(
             end_without_scores(fine_tuner)
 
 
-def end_with_scores(fine_tuner: AnyFineTuner, begin_time: float) -> None:
+def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
     """Evaluates the dev sets, and writes all that the flags ask for.
 
     All workers evaluate. Only the chief writes files.
@@ -117,7 +111,7 @@ def end_with_scores(fine_tuner: AnyFineTuner, begin_time: float) -> None:
     _log_end(fine_tuner, begin_time)
 
 
-def end_without_scores(fine_tuner: AnyFineTuner) -> None:
+def end_without_scores(fine_tuner: FineTuner) -> None:
     """Only shows the scores, and exports what the user asked for.
 
     The scores are on another dev set than the scores of the run. So the run's
@@ -135,7 +129,7 @@ def end_without_scores(fine_tuner: AnyFineTuner) -> None:
     final_steps.store_weights(fine_tuner.trainer)
 
 
-def _evaluate_dev_sets(fine_tuner: AnyFineTuner) -> None:
+def _evaluate_dev_sets(fine_tuner: FineTuner) -> None:
     """Evaluates the dev sets, and writes their scores."""
     run_weights = fine_tuner.trainer.run_weights
     logging.info("Evaluating %s", run_weights.describe())
@@ -144,7 +138,7 @@ def _evaluate_dev_sets(fine_tuner: AnyFineTuner) -> None:
     )
 
 
-def _predict_test_sets(fine_tuner: AnyFineTuner) -> None:
+def _predict_test_sets(fine_tuner: FineTuner) -> None:
     """Writes the predictions of the test sets, and their scores if known.
 
     A predicted set may be a dev set too, such as --predict_file of SQuAD. Its
@@ -184,7 +178,7 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
     run_folder.write_card(export=export, table=table)
 
 
-def _log_end(fine_tuner: AnyFineTuner, begin_time: float) -> None:
+def _log_end(fine_tuner: FineTuner, begin_time: float) -> None:
     """Logs the scores, what the user should know, and the next commands."""
     task = fine_tuner.task
     run_folder = fine_tuner.trainer.run_folder

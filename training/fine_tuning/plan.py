@@ -17,7 +17,7 @@ from training.fine_tuning.encoded_sets import select_sets
 from training.loop.run_plan import RunPlan
 from training.preparation import resume_checks
 from training.run_files import fingerprints, model_description
-from training.task import AnyEncodedSets, AnyFineTuningTask, EncodedSet
+from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 
 
 def plan_fine_tuning(
@@ -70,7 +70,7 @@ def plan_fine_tuning(
 
 def collect_fine_tuning_settings(
     task: AnyFineTuningTask,
-    train_set: EncodedSet[object, object],
+    train_set: AnyEncodedSet,
     set_fingerprints: SetFingerprints,
 ) -> TrainingSettings:
     """Collects all settings of a training, as model.json records them.

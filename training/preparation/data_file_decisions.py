@@ -117,7 +117,7 @@ def _choose_length(
     The length is at most `num_positions`, the number of the model's positions.
     """
     # Tokenize every `stride`-th example of a large set.
-    stride = -(-len(train) // _MAX_TOKENIZED)
+    stride = math.ceil(len(train) / _MAX_TOKENIZED)
     lengths = [
         sum(len(tokenizer.tokenize(text)) + 1 for text in example.texts)
         for example in train[::stride]

@@ -17,10 +17,11 @@ flags. Then `create_task` creates the task, and reads what must be known, or
 checked, before TensorFlow is loaded:
 
 These functions stand below the class of the task. Those of run_classifier.py,
-which trains two classes of tasks, have a module of their own. The first of them
-decides the columns of --data_file:
+which trains two classes of tasks, have a module of their own. The first two of
+them open --data_file and find its columns:
 
-    classifier_setup.py: `decide_columns`, `open_processor` and `create_task`
+    classifier_setup.py: `open_data_file`, `decide_columns`, `open_processor`
+        and `create_task`
 
 run_swag.py has no such steps, because its task reads each set when it is
 encoded.

@@ -23,8 +23,7 @@ from model_folders import output_modes
 from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from training import task
-from training.config.classifier_config import ClassifierOptions
-from training.config.fine_tuning_config import DataFileConfig
+from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
 from training.tasks.text_encoding import create_text_encoding
 
@@ -37,15 +36,13 @@ _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
 
 
 class ClassifierTask(
-    task.FineTuningTask[DataFileConfig, InputExample, int, FloatArray]
+    task.FineTuningTask[ClassifierConfig, InputExample, int, FloatArray]
 ):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
         starting_point: StartingPoint of the command, with its flags and its
             tokenizer.
-        task_name: name of the task, such as "mrpc" or "csv".
-        classifier_options: the windows of long texts, and what to write.
         processor: reads the sets, and knows what they tell of the task.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
@@ -55,46 +52,49 @@ class ClassifierTask(
 
     def __init__(
         self,
-        starting_point: StartingPoint[DataFileConfig],
-        task_name: str,
-        classifier_options: ClassifierOptions,
+        starting_point: StartingPoint[ClassifierConfig],
         processor: ClassificationProcessor,
         *,
         labels: list[str] | None,
         num_texts: int | None,
         class_weights: Mapping[str, float],
     ) -> None:
-        # The first metric is the metric that the paper reports. The best step
-        # is the step with its best value.
+        config = starting_point.config
+        task_name = config.required_task_name
+        if num_texts is None:
+            num_texts = starting_point.training_settings.get("num_texts")
+        settings: HeadSettings = {
+            "task_name": task_name,
+            "output_mode": processor.output_mode,
+            "labels": labels,
+            # With 1, the export rejects a second text.
+            "num_texts": num_texts,
+            **processor.settings,
+        }
+        if class_weights:
+            settings["class_weights"] = class_weights
         super().__init__(
             starting_point,
             loss=create_classifier_loss(processor, [*class_weights.values()]),
+            # The first metric is the metric that the paper reports. The best
+            # step is the step with its best value.
             metrics=processor.metrics,
+            eval_loss=create_classifier_loss(processor),
+            labels=labels,
+            label_words=glue_layouts.WORDS_OF_LABEL.get(task_name, ()),
+            # The names of MultiNLI's mismatched dev and test sets end in "_mm".
+            dev_sets=processor.dev_sets,
+            test_sets=processor.test_sets,
+            settings=settings,
         )
-        self.eval_loss = create_classifier_loss(processor)
-        self.task_name = task_name
-        self.classifier_options = classifier_options
         self.processor = processor
-        # The names of MultiNLI's mismatched dev and test sets end in "_mm".
-        self.dev_sets = processor.dev_sets
-        self.test_sets = processor.test_sets
-        self.max_seq_length = self.config.fine_tuning.max_seq_length
+        self.codec = label_codec.LabelCodec(processor.output_mode, labels)
+        self.max_seq_length = config.fine_tuning.max_seq_length
         self.text_encoding = create_text_encoding(
             labels,
             self.max_seq_length,
             self.tokenizer,
-            classifier_options.doc_stride,
-        )
-        self.labels = labels
-        self.label_words = glue_layouts.WORDS_OF_LABEL.get(task_name, ())
-        self.codec = label_codec.LabelCodec(processor.output_mode, labels)
-        self.settings = _create_settings(
-            task_name,
-            processor,
-            labels=labels,
-            num_texts=num_texts
-            or starting_point.training_settings.get("num_texts"),
-            class_weights=class_weights,
+            config.classifier.doc_stride,
         )
 
     @property
@@ -102,7 +102,7 @@ class ClassifierTask(
         """Settings of the model's head, with the stride of its windows."""
         settings: HeadSettings = {
             **super().head_settings,
-            "doc_stride": self.classifier_options.doc_stride,
+            "doc_stride": self.config.classifier.doc_stride,
         }
         processor = self.processor
         is_regression = processor.output_mode == output_modes.REGRESSION
@@ -227,8 +227,8 @@ class ClassifierTask(
             self.codec,
             suffix=suffix,
         )
-        if self.classifier_options.glue_submission:
-            name = self.task_name + suffix.replace("_", "-")
+        if self.config.classifier.glue_submission:
+            name = self.config.required_task_name + suffix.replace("_", "-")
             path = os.path.join(output_dir, glue_tasks.submission_file(name))
             prediction_files.write_submission(path, labels)
         return self._score_outputs(encoded_set, outputs)
@@ -261,34 +261,3 @@ def create_classifier_loss(
     if processor.output_mode == output_modes.MULTILABEL:
         return modeling.MultiLabelLoss()
     return modeling.ClassifierLoss(class_weights or None)
-
-
-def _create_settings(
-    task_name: str,
-    processor: ClassificationProcessor,
-    *,
-    labels: list[str] | None,
-    num_texts: int | None,
-    class_weights: Mapping[str, float],
-) -> HeadSettings:
-    """Returns `FineTuningTask.settings`, which a run records.
-
-    Args:
-        task_name: name of the task, such as "mrpc" or "csv".
-        processor: knows the kind of labels.
-        labels: labels in the order of the model's outputs, None in regression.
-        num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
-        class_weights: {label: weight in the training loss}, {} for equal
-            weights.
-    """
-    settings: HeadSettings = {
-        "task_name": task_name,
-        "output_mode": processor.output_mode,
-        "labels": labels,
-        # With 1, the export rejects a second text.
-        "num_texts": num_texts,
-        **processor.settings,
-    }
-    if class_weights:
-        settings["class_weights"] = class_weights
-    return settings

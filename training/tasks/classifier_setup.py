@@ -5,7 +5,8 @@ loads no TensorFlow.
 """
 
 import collections
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from absl import logging
 
@@ -33,34 +34,43 @@ from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 
 
+@contextlib.contextmanager
+def open_data_file(config: ClassifierConfig) -> Iterator[Table | None]:
+    """Yields the table --data_file, and closes its file at the end.
+
+    The file may be a pipe, which can be opened only once. So `decide_columns`
+    reads the header and the processor reads the rows of this same `Table`. It
+    is None without --data_file, and for a task of pairs, whose columns have
+    usual names.
+    """
+    definition = config.table_task_definition
+    if definition is None or definition.pair_columns or not config.data_file:
+        yield None
+        return
+    layout = config.columns.layout_for_columns()
+    with Table(config.data_file, layout) as table:
+        yield table
+
+
 def decide_columns(
-    parsed: ParsedCommand[ClassifierConfig],
-) -> tuple[ParsedCommand[ClassifierConfig], Table | None]:
+    parsed: ParsedCommand[ClassifierConfig], table: Table | None
+) -> ParsedCommand[ClassifierConfig]:
     """Decides the columns that no flag names, by the header of --data_file.
 
-    Returns:
-        (the command with these flags, the table --data_file). `open_processor`
-        reads the rows from this same `Table`, because the file may be a pipe,
-        which can be opened only once. The table is None without --data_file,
-        and for a task of pairs, whose columns have usual names.
+    `table` is the one that `open_data_file` yields.
 
     Raises:
         ValueError: a column is not found, or the header is malformed.
         OSError: the file cannot be read.
     """
-    config = parsed.config
-    definition = config.table_task_definition
-    if definition is None or definition.pair_columns or not config.data_file:
-        return parsed, None
-    table = Table(config.data_file, config.columns.layout_for_columns())
     chosen_columns = _select_chosen_columns(parsed)
-    if unset_columns.are_columns_numbered(chosen_columns):
-        return parsed, table
+    if table is None or unset_columns.are_columns_numbered(chosen_columns):
+        return parsed
     columns = unset_columns.guess_unset_columns(
         chosen_columns, table.path, table.read_column_names()
     )
     unset_columns.log_columns(chosen_columns, table.path, columns)
-    return parsed.decide_if_open(columns, source=str(table.path)), table
+    return parsed.decide_if_open(columns, source=str(table.path))
 
 
 def _select_chosen_columns(
@@ -79,7 +89,7 @@ def open_processor(
 ) -> ClassificationProcessor:
     """Creates the processor that --task_name or --processor selects.
 
-    It has read no set yet. `table` is the one that `decide_columns` opened.
+    It has read no set yet. `table` is the one that `open_data_file` yields.
 
     Raises:
         ValueError: a flag or a class of --processor is wrong.
@@ -152,7 +162,6 @@ def _create_embedding_task(
             for set_name in scored
         },
         max_score=max_score,
-        temperature=config.classifier.contrastive_temperature,
     )
 
 
@@ -171,8 +180,6 @@ def _create_classifier_task(
         _log_class_weights(class_weights)
     return ClassifierTask(
         starting_point,
-        config.required_task_name,
-        config.classifier,
         processor,
         labels=labels,
         num_texts=num_texts,

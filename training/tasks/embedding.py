@@ -19,7 +19,7 @@ from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
 from model_folders.scores import Scores
 from training import task
-from training.config.fine_tuning_config import DataFileConfig
+from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _EncodedSet: TypeAlias = task.EncodedSet[InputExample, None]
 
 
 class EmbeddingTask(
-    task.FineTuningTask[DataFileConfig, InputExample, None, FloatArray]
+    task.FineTuningTask[ClassifierConfig, InputExample, None, FloatArray]
 ):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
@@ -46,43 +46,42 @@ class EmbeddingTask(
             scores}, for the sets that the command reads.
         max_score: largest score of the scale that all sets use, None to find
             it in a test set, which is then the only set.
-        temperature: temperature that divides the cosines of pairs without
-            scores, in training.
     """
-
-    # An export computes the vectors, and not their cosines.
-    can_score_export = False
 
     def __init__(
         self,
-        starting_point: StartingPoint[DataFileConfig],
+        starting_point: StartingPoint[ClassifierConfig],
         processor: ClassificationProcessor,
         *,
         has_scores: Mapping[str, bool],
         max_score: float | None,
-        temperature: float,
     ) -> None:
+        config = starting_point.config
         # A command that reads no dev set evaluates as if it had scores.
         evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
+        loss = create_embedding_loss(
+            config.classifier.contrastive_temperature, are_scored=trains_scores
+        )
         super().__init__(
             starting_point,
-            loss=create_embedding_loss(temperature, are_scored=trains_scores),
+            loss=loss,
             metrics=processor.metrics if evaluates_scores else ("recall_1",),
+            eval_loss=loss if evaluates_scores == trains_scores else None,
+            # Record the maximum length of one text, not of a pair.
+            settings={
+                "task_name": config.selected_task_name,
+                "max_seq_length": config.fine_tuning.max_seq_length,
+            },
+            # An export computes the vectors, and not their cosines.
+            can_score_export=False,
         )
-        if evaluates_scores == trains_scores:
-            self.eval_loss = self.loss
         self.processor = processor
         self.codec = pair_vectors.CosineCodec()
-        self.max_seq_length = self.config.fine_tuning.max_seq_length
+        self.max_seq_length = config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
-        # Record the maximum length of one text, not of a pair.
-        self.settings = {
-            "task_name": starting_point.config.selected_task_name,
-            "max_seq_length": self.max_seq_length,
-        }
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""

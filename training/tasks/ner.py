@@ -49,6 +49,7 @@ class NerTask(
             outputs.
     """
 
+    # Never None, because every model of this task has labels.
     labels: Sequence[str]
 
     def __init__(
@@ -62,11 +63,11 @@ class NerTask(
             starting_point,
             loss=modeling.TokenLoss(),
             metrics=("f1", "precision", "recall", "accuracy"),
+            eval_loss=modeling.TokenLoss(),
+            labels=labels,
+            settings={"labels": labels},
         )
-        self.eval_loss = self.loss
         self.sets = sets
-        self.labels = labels
-        self.settings = {"labels": labels}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
 
     @property

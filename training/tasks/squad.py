@@ -56,26 +56,27 @@ class SquadTask(
         sets: reads --train_file and --predict_file.
     """
 
-    # --predict_file is evaluated and predicted.
-    test_sets = ("dev",)
-
     def __init__(
         self,
         starting_point: StartingPoint[SquadConfig],
         sets: SquadSets,
     ) -> None:
+        # The records of evaluations do not contain the right answers, so
+        # `compute_scores` takes the answers from this file.
+        eval_files = []
+        if sets.predict_file:
+            eval_files = [os.fspath(sets.predict_file)]
         super().__init__(
             starting_point,
             loss=modeling.SpanLoss(),
             metrics=("f1",),
             # SQuAD's official scores are percentages, not fractions.
             percentage_point=1.0,
+            # --predict_file is evaluated and predicted.
+            test_sets=("dev",),
+            eval_files=eval_files,
         )
         self.sets = sets
-        # The records of evaluations do not contain the right answers, so
-        # `compute_scores` takes the answers from this file.
-        if sets.predict_file:
-            self.eval_files = [os.fspath(sets.predict_file)]
 
     @property
     def head_settings(self) -> HeadSettings:

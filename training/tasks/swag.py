@@ -54,8 +54,8 @@ class SwagTask(
             starting_point,
             loss=modeling.ClassifierLoss(),
             metrics=("eval_accuracy",),
+            eval_loss=modeling.ClassifierLoss(),
         )
-        self.eval_loss = self.loss
         self.layout = layout
         self.max_seq_length = self.config.fine_tuning.max_seq_length
 

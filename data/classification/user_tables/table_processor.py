@@ -3,7 +3,6 @@
 table_tasks.py lists the tasks. table_reader.py reads their tables.
 """
 
-import contextlib
 from collections.abc import Mapping
 
 from data.classification.classification_processor import ClassificationProcessor
@@ -43,7 +42,7 @@ def open_table_processor(
         data_file_options: flags of --data_file.
         options: the columns, and the labels if flags name them.
         chosen_columns: {flag: its column} of the columns that the user chose.
-        table: --data_file, if its header was read.
+        table: --data_file, whose header may have been read. None to open it.
 
     Raises:
         ValueError: a flag is wrong, or the table whose columns show what
@@ -100,7 +99,6 @@ def _read_columns_of_first_set(
             path = find_set_file(data_dir, set_name, file_names)
         except FileNotFoundError:
             continue
-        table = Table(path, options.layout_for_columns())
-        with contextlib.closing(table):
+        with Table(path, options.layout_for_columns()) as table:
             return table.read_column_names()
     return []

@@ -19,7 +19,7 @@ from data.classification.user_tables.label_notations import (
     vector_error,
 )
 from data.sets.label_spelling import describe_misspelled_labels
-from data.tables import usual_names
+from data.tables.headers import usual_names
 from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.labels import (

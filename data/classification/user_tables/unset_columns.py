@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from absl import logging
 
 from data.classification.user_tables.column_options import label_columns_of
-from data.tables.table_layout import format_of
-from data.tables.tables import check_columns
-from data.tables.usual_names import (
+from data.tables.headers.usual_names import (
     USUAL_NAMES,
     find_pair_columns,
     guess_columns,
 )
+from data.tables.table_layout import format_of
+from data.tables.tables import check_columns
 from files.paths import StrPath
 
 

@@ -90,7 +90,9 @@ def test_random_words_are_those_of_googles_ordered_dict():
     assert [*vocab] == names[:-1]
     assert vocab["b"] == 9
     vocabulary = EncodedVocabulary(vocab)
-    assert vocabulary.encoded_ids == [vocabulary[name] for name in names[:-1]]
+    assert vocabulary.encoded_tokens == [
+        vocabulary[name] for name in names[:-1]
+    ]
 
 
 def test_a_wordpiece_is_the_bytes_of_its_id():

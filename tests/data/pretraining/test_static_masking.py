@@ -103,7 +103,7 @@ def test_the_shares_of_masks_are_those_of_the_papers_table_8(as_mask, same):
     for seed in range(300):
         tokens = [
             VOCABULARY["[CLS]"],
-            *rng.choices(VOCABULARY.encoded_ids[4:], k=98),
+            *rng.choices(VOCABULARY.encoded_tokens[4:], k=98),
             VOCABULARY["[SEP]"],
         ]
         output, positions, labels = mask_tokens(

@@ -10,8 +10,6 @@ from data.tables.rows import (
     RowBuilder,
     compute_common_width,
     is_empty_row,
-    is_number,
-    is_repeated_header,
     require_cells,
     unique_keys,
 )
@@ -95,24 +93,6 @@ def test_the_common_width_is_that_of_half_of_the_rows(widths, common):
     assert compute_common_width(widths) == common
 
 
-def test_names_repeat_after_the_mark_of_utf_8_of_a_joined_file():
-    assert is_repeated_header(["\ufefftext", "label"], ["text", "label"])
-
-
-def test_a_header_of_one_column_is_not_found_again_below():
-    assert not is_repeated_header(["text"], ["text"])
-
-
 def test_is_empty_row_ignores_blanks_but_not_zeros():
     assert is_empty_row(["", " \t"])
     assert not is_empty_row(["", "0"])
-
-
-@pytest.mark.parametrize("cell", ["7", " -1.5 ", "1,000.50", "12%", "2e-5"])
-def test_a_number_may_have_a_sign_marks_and_an_exponent(cell):
-    assert is_number(cell)
-
-
-@pytest.mark.parametrize("cell", ["", ".", "7 seas", "2026-01-31", "e5"])
-def test_is_number_is_false_for_texts_dates_and_empty_cells(cell):
-    assert not is_number(cell)

@@ -21,11 +21,10 @@ def test_each_read_of_a_table_has_all_rows(tmp_path):
     assert [*table.read()] == rows
 
 
-def test_close_drops_the_rows_that_a_table_has_read(tmp_path):
+def test_a_with_statement_drops_the_row_that_a_table_has_read(tmp_path):
     path = write_table(tmp_path / "a.csv", "text,label\na,x\n")
-    table = Table(path)
-    table.read_column_names()
-    table.close()
+    with Table(path) as table:
+        table.read_column_names()
     write_table(tmp_path / "a.csv", "text,label\nb,y\n")
     ((_, row),) = table.read()
     assert row == {"text": "b", "label": "y"}

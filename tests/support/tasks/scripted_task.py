@@ -39,7 +39,6 @@ class ScriptedTask(toy_task.ToyTask):
         first_example: number of the first example of the dev set.
     """
 
-    score_names = ("accuracy", "f1")
     num_examples = EXAMPLES
     max_seq_length = LENGTH
 
@@ -49,7 +48,7 @@ class ScriptedTask(toy_task.ToyTask):
         find_accuracy: Callable[[], float],
         first_example: int,
     ) -> None:
-        super().__init__(starting_point)
+        super().__init__(starting_point, metrics=("accuracy", "f1"))
         self.find_accuracy = find_accuracy
         self.first_example = first_example
 

@@ -11,12 +11,14 @@ from typing import Any
 
 from data.io.record_datasets import Records
 from files.paths import StrPath
+from options.parsed_command import ParsedCommand
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_flags,
     create_starting_point,
     load_tokenizer,
 )
+from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import DataFileConfig, FineTuningConfig
 from training.starting_point import StartingPoint
 from training.task import EncodedSet
@@ -30,6 +32,21 @@ def create_task_start(
         **create_flags(folder, **flags),
     )
     return create_starting_point(config, SMALL, load_tokenizer())
+
+
+def create_classifier_start(
+    folder: StrPath, **flags: object
+) -> StartingPoint[ClassifierConfig]:
+    """Returns the start of run_classifier.py with a network of one block."""
+    parsed = ParsedCommand(
+        ClassifierConfig.from_values(**create_flags(folder, **flags))
+    )
+    return StartingPoint(
+        parsed=parsed,
+        preset=None,
+        bert_config=SMALL,
+        tokenizer=load_tokenizer(),
+    )
 
 
 def create_set(

@@ -174,23 +174,27 @@ class BertClassifier(modeling.BertClassifier):
 class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
     """Classifies sequences of WordPieces, by default all of one length.
 
+    Args:
+        starting_point: as in `FineTuningTask`.
+        **changes: arguments of `FineTuningTask` that differ from the toy's.
+
     Attributes:
-        score_names: names of the scores, the metrics of the task.
         num_examples: number of examples in each set.
         max_seq_length: number of WordPieces in each record.
     """
 
-    eval_loss = losses.ClassifierLoss()
-    score_names: Sequence[str] = ("accuracy",)
     num_examples = 12
     max_seq_length = 8
 
-    def __init__(self, starting_point: StartingPoint[FineTuningConfig]) -> None:
-        super().__init__(
-            starting_point,
-            loss=losses.ClassifierLoss(),
-            metrics=self.score_names,
-        )
+    def __init__(
+        self, starting_point: StartingPoint[FineTuningConfig], **changes: Any
+    ) -> None:
+        arguments: dict[str, Any] = {
+            "loss": losses.ClassifierLoss(),
+            "eval_loss": losses.ClassifierLoss(),
+            "metrics": ("accuracy",),
+        }
+        super().__init__(starting_point, **arguments | changes)
 
     def read_examples(self, set_name: str) -> Sequence[int]:
         return range(self.num_examples)

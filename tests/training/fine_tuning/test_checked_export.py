@@ -21,8 +21,7 @@ class PercentTask(toy_task.ToyTask):
     """A task whose first metric is a percentage."""
 
     def __init__(self, starting_point):
-        super().__init__(starting_point)
-        self.percentage_point = 1.0
+        super().__init__(starting_point, percentage_point=1.0)
 
 
 def check_score(
@@ -110,10 +109,8 @@ def test_an_equal_score_is_logged_as_that_of_the_model(tmp_path, caplog):
 class WorseExport(toy_task.ToyTask):
     """A task whose model has another score than its export."""
 
-    labels = ("no", "yes")
-
     def __init__(self, starting_point):
-        super().__init__(starting_point)
+        super().__init__(starting_point, labels=("no", "yes"))
         self.scores = iter([0.9, 0.8])
 
     def compute_scores(self, encoded_set, batches):

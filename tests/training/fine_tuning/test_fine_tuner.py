@@ -18,11 +18,10 @@ from training.fine_tuning.fine_tuner import FineTuner
 class TwoDevSetsTask(ToyTask):
     """A task of two dev sets that counts the examples of each."""
 
-    eval_loss = None
-
     def __init__(self, starting_point):
-        super().__init__(starting_point)
-        self.dev_sets = ["dev", "dev_mm"]
+        super().__init__(
+            starting_point, eval_loss=None, dev_sets=["dev", "dev_mm"]
+        )
 
     def read_examples(self, set_name):
         return range(5 if set_name == "dev_mm" else 3)

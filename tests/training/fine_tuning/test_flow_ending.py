@@ -31,7 +31,8 @@ class WholeModelTask(ToyTask):
 class PredictedDevSetTask(ToyTask):
     """A task that evaluates its dev set, and then predicts it."""
 
-    test_sets = ("dev",)
+    def __init__(self, starting_point):
+        super().__init__(starting_point, test_sets=("dev",))
 
     def write_and_score_predictions(self, encoded_set, batches, output_dir):
         return {"predicted_accuracy": 0.5}
@@ -53,8 +54,6 @@ def end_with(tmp_path):
 
     def end(scores, **flags):
         class ScoredTask(ToyTask):
-            eval_loss = None
-
             def compute_scores(self, encoded_set, batches):
                 return scores
 
@@ -62,7 +61,8 @@ def end_with(tmp_path):
         (tmp_path / "run").mkdir()
         bert_config = tiny_config(vocab_size=1600)
         task = ScoredTask(
-            create_starting_point(config, bert_config, load_tokenizer())
+            create_starting_point(config, bert_config, load_tokenizer()),
+            eval_loss=None,
         )
         fine_tuner = FineTuner(
             task,

@@ -16,8 +16,7 @@ class ToyTask(toy_task.ToyTask):
     """Classifies sequences by as many labels as it is told."""
 
     def __init__(self, starting_point, labels):
-        super().__init__(starting_point)
-        self.labels = labels
+        super().__init__(starting_point, labels=labels)
 
     def create_model(self, bert_config, **arguments):
         return toy_task.BertClassifier(

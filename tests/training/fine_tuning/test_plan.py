@@ -30,11 +30,12 @@ from training.preparation.starting_point_loading import load_starting_point
 class LabeledTask(ToyTask):
     """A task of 12 examples that records the names of its labels."""
 
-    labels = ("no", "yes")
-
     def __init__(self, starting_point):
-        super().__init__(starting_point)
-        self.settings = {"output_mode": "classification"}
+        super().__init__(
+            starting_point,
+            labels=("no", "yes"),
+            settings={"output_mode": "classification"},
+        )
 
 
 class TwoRecordsTask(ToyTask):

@@ -24,7 +24,8 @@ from training.loop.teacher import load_teacher
 class ToyTask(toy_task.ToyTask):
     """Classifies sequences of different lengths."""
 
-    labels = ("no", "yes")
+    def __init__(self, starting_point):
+        super().__init__(starting_point, labels=("no", "yes"))
 
     def length(self, number):
         return 2 + number % (self.max_seq_length - 2)

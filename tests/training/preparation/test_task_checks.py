@@ -19,11 +19,10 @@ from training.preparation import task_checks
 class OddTask(ToyTask):
     """A task of two dev sets, whose labels look alike."""
 
-    labels = ("no", "No")
-
     def __init__(self, starting_point):
-        super().__init__(starting_point)
-        self.dev_sets = ["dev", "dev_mm"]
+        super().__init__(
+            starting_point, labels=("no", "No"), dev_sets=["dev", "dev_mm"]
+        )
 
 
 def check_task(task_class, **flags):

@@ -43,9 +43,7 @@ def check_task(
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),
     )
-    task = task_class(starting_point)
-    task.labels = labels
-    task.settings = settings
+    task = task_class(starting_point, labels=labels, settings=settings)
     task_checks.check_task(task)
     return task
 

@@ -13,8 +13,7 @@ from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
-from tests.support.tasks.task_sets import create_set, create_task_start
-from training.config.classifier_config import ClassifierOptions
+from tests.support.tasks.task_sets import create_classifier_start, create_set
 from training.tasks.classifier import ClassifierTask
 
 LABELS = ["no", "yes"]
@@ -55,10 +54,14 @@ def create_task(tmp_path):
             ColumnOptions(output_mode=output_mode, labels=labels, **columns),
             chosen_columns={},
         )
+        starting_point = create_classifier_start(
+            tmp_path,
+            max_seq_length=5,
+            task_name=task_name,
+            doc_stride=doc_stride,
+        )
         return ClassifierTask(
-            create_task_start(tmp_path, max_seq_length=5),
-            task_name,
-            ClassifierOptions(doc_stride=doc_stride),
+            starting_point,
             processor,
             labels=labels,
             num_texts=1,

@@ -1,6 +1,8 @@
 """What the flags of a classification select: its columns and its task."""
 
 import dataclasses
+import os
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,7 @@ from training.tasks.classifier_setup import (
     compute_class_weights,
     create_task,
     decide_columns,
+    open_data_file,
     open_processor,
 )
 
@@ -46,8 +49,6 @@ def test_the_class_of_a_task_reads_no_set_but_create_task_does(tmp_path):
     processor = open_processor(starting_point, table=None)
     created = ClassifierTask(
         starting_point,
-        "csv",
-        starting_point.config.classifier,
         processor,
         labels=["a", "b"],
         num_texts=1,
@@ -60,7 +61,9 @@ def test_the_class_of_a_task_reads_no_set_but_create_task_does(tmp_path):
 
 def test_a_command_without_a_data_file_opens_none():
     parsed = parse_options(task_name="MRPC", data_dir="absent")
-    assert decide_columns(parsed) == (parsed, None)
+    with open_data_file(parsed.config) as table:
+        assert table is None
+        assert decide_columns(parsed, table) is parsed
 
 
 def test_columns_that_no_flag_names_are_found(tmp_path):
@@ -69,8 +72,9 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
     parsed = parse_options(
         task_name="csv", data_file=str(path), text_column="Review"
     )
-    parsed, table = decide_columns(parsed)
-    assert table.path == str(path)
+    with open_data_file(parsed.config) as table:
+        assert table.path == str(path)
+        parsed = decide_columns(parsed, table)
     assert parsed.config.columns.text_column == "Review"
     assert parsed.config.columns.label_column == "Label"
 
@@ -78,15 +82,38 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
 def test_a_table_of_numbered_columns_is_not_read_yet(tmp_path):
     path = str(tmp_path / "absent.csv")
     parsed = parse_options(task_name="csv", data_file=path, text_column="1")
-    decided, table = decide_columns(parsed)
-    assert decided is parsed
+    with open_data_file(parsed.config) as table:
+        assert decide_columns(parsed, table) is parsed
     assert table.path == path
 
 
 def test_the_usual_columns_of_pairs_need_no_header(tmp_path):
     path = str(tmp_path / "absent.csv")
     parsed = parse_options(task_name="embedding", data_file=path)
-    assert decide_columns(parsed) == (parsed, None)
+    with open_data_file(parsed.config) as table:
+        assert table is None
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="no /proc")
+def test_an_error_after_the_header_closes_the_data_file(tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [(f"a boat {i}", "ab"[i % 2]) for i in range(5000)]
+    write_csv(path, ["text", "label"], rows)
+    parsed = parse_options(task_name="csv", data_file=str(path))
+
+    def is_open():
+        files = Path("/proc/self/fd").iterdir()
+        return any(os.path.realpath(file) == str(path) for file in files)
+
+    def fail():
+        with open_data_file(parsed.config) as table:
+            decide_columns(parsed, table)
+            assert is_open()
+            raise ValueError("no weights")
+
+    with pytest.raises(ValueError, match="no weights"):
+        fail()
+    assert not is_open()
 
 
 def test_the_rows_of_a_folder_leave_the_start_as_it_is(tmp_path):

@@ -12,7 +12,7 @@ from data.classification.user_tables.table_processor import (
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
 from tests.support.models import SMALL
-from tests.support.tasks.task_sets import create_set, create_task_start
+from tests.support.tasks.task_sets import create_classifier_start, create_set
 from training.tasks.embedding import EmbeddingTask
 
 SCORED = {"train": True, "dev": True}
@@ -40,11 +40,10 @@ def create_task(tmp_path):
             chosen_columns={},
         )
         return EmbeddingTask(
-            create_task_start(tmp_path, max_seq_length=8, **flags),
+            create_classifier_start(tmp_path, max_seq_length=8, **flags),
             processor,
             has_scores=has_scores,
             max_score=1.0,
-            temperature=0.05,
         )
 
     return create_embedding_task

@@ -9,21 +9,21 @@ first_cell_roles.py.
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from data.tables import extra_header_lines
-from data.tables.first_cell_roles import (
+from data.tables.headers import extra_header_lines
+from data.tables.headers.first_cell_roles import (
     CellRole,
     ColumnCells,
     FirstRow,
     is_word_above_texts,
 )
-from data.tables.rows import is_repeated_header
-from data.tables.table_layout import TableLayout
 
 
 def decide_header(
     path: str,
     rows: Sequence[Sequence[str]],
-    layout: TableLayout,
+    has_header: bool | None,
+    *,
+    chosen_names: Collection[str],
     first_lines: Sequence[str] = (),
 ) -> bool:
     """Returns whether the first row names the columns of a table.
@@ -33,24 +33,25 @@ def decide_header(
     Args:
         path: path of the file, for the error.
         rows: the first rows of the table.
-        layout: what the user chose.
+        has_header: what the user says, None if the rows must show it.
+        chosen_names: names of columns that the user chose.
         first_lines: the first three lines of the file, if it is a text.
 
     Raises:
         ValueError: a title is above the names, or other names are below them,
             or the rows do not show whether they have a header.
     """
-    if layout.has_header is False:
+    if has_header is False:
         return False
-    extra_header_lines.check_title(path, rows, layout.columns)
+    extra_header_lines.check_title(path, rows, chosen_names)
     extra_header_lines.check_second_names(path, rows, first_lines)
-    if layout.has_header is None and rows:
-        return guess_header(path, rows, layout.columns)
-    return bool(layout.has_header)
+    if has_header is None and rows:
+        return guess_header(path, rows, chosen_names)
+    return bool(has_header)
 
 
 def guess_header(
-    path: str, rows: Sequence[Sequence[str]], columns: Collection[str]
+    path: str, rows: Sequence[Sequence[str]], chosen_names: Collection[str]
 ) -> bool:
     """Returns whether the first row names the columns, as its cells show.
 
@@ -68,7 +69,7 @@ def guess_header(
     Args:
         path: path of the file, for the error.
         rows: the first rows of the table.
-        columns: names of columns that the user chose.
+        chosen_names: names of columns that the user chose.
 
     Raises:
         ValueError: the rows do not show whether it does.
@@ -79,7 +80,7 @@ def guess_header(
         ColumnCells(cell, _filled_cells(other_rows, index))
         for index, cell in enumerate(first)
     ]
-    first_row = FirstRow(cells_of_columns, columns)
+    first_row = FirstRow(cells_of_columns, chosen_names)
     fitting_rules = (
         is_header for fits, is_header in _HEADER_RULES if fits(first_row)
     )
@@ -97,6 +98,17 @@ def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
     return [
         row[index] for row in rows if len(row) > index and row[index].strip()
     ]
+
+
+def is_repeated_header(row: Sequence[str], names: Sequence[str]) -> bool:
+    """Returns whether a row repeats the names of the columns.
+
+    In files that were joined, UTF-8's mark may stand before the second names.
+    """
+    if len(names) < 2:
+        return False
+    is_same = row[0].removeprefix("\ufeff") == names[0]
+    return is_same and [*row[1:]] == [*names[1:]]
 
 
 def _has_name_and_value(row: FirstRow) -> bool:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from data.tables.rows import is_number
-from data.tables.usual_names import is_usual_name
+from data.tables.headers.cells import is_number
+from data.tables.headers.usual_names import is_usual_name
 
 # A cell of the second line of names in exports of surveys.
 _SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)

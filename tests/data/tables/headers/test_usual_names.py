@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables import usual_names
+from data.tables.headers import usual_names
 
 
 def test_simplify_name_leaves_out_case_blanks_and_marks():

@@ -7,8 +7,7 @@ import csv
 
 import pytest
 
-from data.tables import header_detection
-from data.tables.table_layout import TableLayout
+from data.tables.headers import header_detection
 from tests.support.tables.table_rows import read_table_rows
 
 
@@ -135,6 +134,17 @@ def test_a_name_that_the_user_chose_makes_a_header():
 
 
 def test_a_name_that_the_user_chose_is_not_a_title():
-    layout = TableLayout(columns=["satz"])
     rows = [["satz", ""], ["Ein Boot", "1"], ["Zwei Autos", "2"]]
-    assert header_detection.decide_header("f.csv", rows, layout)
+    assert header_detection.decide_header(
+        "f.csv", rows, None, chosen_names=["satz"]
+    )
+
+
+def test_names_repeat_after_the_mark_of_utf_8_of_a_joined_file():
+    assert header_detection.is_repeated_header(
+        ["\ufefftext", "label"], ["text", "label"]
+    )
+
+
+def test_a_header_of_one_column_is_not_found_again_below():
+    assert not header_detection.is_repeated_header(["text"], ["text"])

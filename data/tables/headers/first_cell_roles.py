@@ -16,14 +16,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from data.tables.rows import is_number
-from data.tables.usual_names import is_usual_name
+from data.tables.headers.cells import (
+    are_dates,
+    are_numbers,
+    is_date,
+    is_missing,
+    is_number,
+    is_year,
+)
+from data.tables.headers.usual_names import is_usual_name
 
-# Cells without a value.
-_MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
-# A number as the name of a column is often a year.
-_YEAR = re.compile(r"1[6-9]\d\d|2[01]\d\d")
-_DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
 # More words than a name of a column usually has.
 _MAX_WORDS_OF_NAME = 4
 
@@ -73,7 +75,7 @@ class FirstRow:
     def has_text(self) -> bool:
         """Whether a cell is a text, which is rarely the name of a column."""
         return any(
-            _is_text(column.first) and not _are_numbers(column.below)
+            _is_text(column.first) and not are_numbers(column.below)
             for column in self.columns
         )
 
@@ -128,8 +130,8 @@ def _is_name_above_values(column: ColumnCells, row: FirstRow) -> bool:
     If a text is beside it, the rule does not fit, because a row with a text is
     rarely a header.
     """
-    are_values = _are_numbers(column.below) or _are_dates(column.below)
-    is_word = not (_is_missing(column.first) or _is_value_above_values(column))
+    are_values = are_numbers(column.below) or are_dates(column.below)
+    is_word = not (is_missing(column.first) or _is_value_above_values(column))
     return are_values and is_word and not row.has_text
 
 
@@ -140,7 +142,7 @@ def _is_name_above_labels(column: ColumnCells, row: FirstRow) -> bool:
     rare label.
     """
     first, below = column
-    if _is_missing(first) or _are_numbers(below) or _are_dates(below):
+    if is_missing(first) or are_numbers(below) or are_dates(below):
         return False
     counts = Counter(below)
     is_above_labels = len(below) > 3 and min(counts.values()) > 1
@@ -188,17 +190,18 @@ def is_word_above_texts(column: ColumnCells) -> bool:
 
 def _is_value_above_values(column: ColumnCells) -> bool:
     """Returns whether a number is above numbers, or a date above dates."""
-    if _are_numbers(column.below):
+    if are_numbers(column.below):
         return is_number(column.first)
-    return _are_dates(column.below) and _is_date(column.first)
+    return are_dates(column.below) and is_date(column.first)
 
 
 def _has_first_below(column: ColumnCells) -> bool:
-    return column.first in column.below and not _is_missing(column.first)
+    return column.first in column.below and not is_missing(column.first)
 
 
 def _is_year_above_others(column: ColumnCells) -> bool:
-    return _is_year(column.first) and not all(map(_is_year, column.below))
+    """Returns whether a year, which often names a column, is above others."""
+    return is_year(column.first) and not all(map(is_year, column.below))
 
 
 def _are_in_sequence(numbers: Sequence[str], has_index: bool) -> bool:
@@ -220,23 +223,3 @@ def _are_in_sequence(numbers: Sequence[str], has_index: bool) -> bool:
 
 def _is_text(cell: str) -> bool:
     return len(cell.split()) > _MAX_WORDS_OF_NAME or '"' in cell
-
-
-def _is_missing(cell: str) -> bool:
-    return not cell.strip() or cell.strip().casefold() in _MISSING
-
-
-def _is_year(name: str) -> bool:
-    return bool(_YEAR.fullmatch(name))
-
-
-def _is_date(cell: str) -> bool:
-    return bool(_DATE.fullmatch(cell.strip()))
-
-
-def _are_dates(cells: Sequence[str]) -> bool:
-    return bool(cells) and all(map(_is_date, cells))
-
-
-def _are_numbers(cells: Sequence[str]) -> bool:
-    return bool(cells) and all(map(is_number, cells))
