@@ -44,8 +44,8 @@ What the layers compute with:
 
 Files of weights:
 
-    checkpoints/: loads such files into models, and writes such files. It
-        imports the modules above, which import it only in `BaseModel`
+    checkpoints/: loads such files into any `KerasFitModel`, and writes such
+        files. Of the modules above, only base_model.py imports it
 
 What users call. `help(modeling.NAME)` and docs/api.md describe each:
 

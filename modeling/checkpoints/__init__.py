@@ -3,8 +3,9 @@
 Begin with loading.py. The table in `model_folders.formats` says for each format
 which module reads its files, loads it and writes it.
 
-    loading.py: loads a checkpoint into a model, or creates the model from it
-    finding.py: finds a checkpoint of any format, and checks its sizes
+    loading.py: loads a checkpoint into a model
+    model_creation.py: creates a model of the sizes of a checkpoint
+    finding.py: finds a checkpoint of any format, and opens it
     head_comparison.py: whether a model can use the head in a folder
     vocabulary_extension.py: extends the vocabulary of a loaded model
 

@@ -9,7 +9,10 @@ from collections.abc import Sequence
 import keras
 from absl import logging
 
+from model_folders.bert_config import BertConfig
+from model_folders.formats.shape_checks import check_shapes
 from model_folders.formats.weight_entries import printable_name
+from model_folders.reading.preset import Preset
 
 # Matches the names of weights and slots that another model of this project
 # ignores, and of single values, such as global_step.
@@ -46,9 +49,12 @@ class Checkpoint(abc.ABC):
 
     Attributes:
         file: path of the file or of its index, or the prefix of the files.
+        preset: what the files beside the weights state. It states nothing if
+            only the path of the checkpoint was passed to `open_checkpoint`.
     """
 
     file: str
+    preset: Preset
 
     @abc.abstractmethod
     def read_shapes(self) -> dict[str, Sequence[int]]:
@@ -74,6 +80,36 @@ class Checkpoint(abc.ABC):
             OSError: a file is missing, truncated or malformed.
         """
         return self.shapes
+
+    def check_sizes(
+        self,
+        config: BertConfig | None,
+        initial_blocks: Sequence[int] | None = None,
+    ) -> None:
+        """Checks the sizes of the files, and of the entries in them.
+
+        Args:
+            config: configuration that the entries must fit. If None, the method
+                only checks that no file is damaged.
+            initial_blocks: for each block of `config`, the number of the
+                checkpoint's block to start from. If None, block i starts from
+                the checkpoint's block i.
+
+        Raises:
+            OSError: a file is missing, truncated or malformed.
+            ValueError: an entry is missing, or has another size than in
+                `config`.
+        """
+        shapes = self.read_google_shapes()
+        if config is not None:
+            is_stated = config is self.preset.load_config()
+            check_shapes(
+                self.file,
+                shapes,
+                config,
+                initial_blocks=initial_blocks,
+                config_file=self.preset.config_file if is_stated else None,
+            )
 
     @abc.abstractmethod
     def load(

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 import modeling
+from model_folders.reading.preset import Preset
 from modeling.checkpoints.checkpoint import Checkpoint, check_loaded
 from tests.support.log_lines import logged_warnings
 from tests.support.models import built, tiny_config
@@ -26,14 +27,14 @@ class CountingCheckpoint(Checkpoint):
 
 
 def test_the_shapes_of_a_file_are_read_once():
-    checkpoint = CountingCheckpoint("model.ckpt")
+    checkpoint = CountingCheckpoint("model.ckpt", Preset(""))
     assert checkpoint.shapes == {"bert/pooler/dense/bias": (4,)}
     assert checkpoint.shapes is checkpoint.shapes
     assert checkpoint.reads == ["model.ckpt"]
 
 
 def test_names_of_a_format_are_those_of_google_by_default():
-    checkpoint = CountingCheckpoint("model.ckpt")
+    checkpoint = CountingCheckpoint("model.ckpt", Preset(""))
     assert checkpoint.read_google_shapes() == checkpoint.shapes
 
 
