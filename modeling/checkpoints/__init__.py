@@ -11,8 +11,7 @@ which module reads its files, loads them and writes them.
 
 A checkpoint in a format, which is loaded:
 
-    checkpoint.py: `Checkpoint`, the base class, and the `LoadReport` of what
-        was loaded
+    checkpoint.py: `Checkpoint`, the base class
     tf1_checkpoint.py: checkpoints of TensorFlow 1, as in Google's releases
     huggingface_checkpoint.py: the folders of transformers
     converted_checkpoint.py: `ConvertedCheckpoint` and a table of its formats,
@@ -20,6 +19,7 @@ A checkpoint in a format, which is loaded:
         KerasHub, tf_model.h5 of transformers 4, and the object-based
         checkpoints of Model Garden and TF-Hub
     variables.py: Google's names of a model's variables, and their values
+    load_report.py: the `LoadReport` of what was loaded
 
 What writes a model in a format:
 

@@ -4,9 +4,10 @@ model_folders/formats/huggingface/ reads their files, and converts the names of
 the tensors.
 """
 
+import contextlib
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import keras
 import numpy as np
@@ -20,15 +21,11 @@ from model_folders.formats.huggingface.weights import (
 from model_folders.formats.weight_entries import (
     WeightEntry,
     printable_name,
-    source_name,
     transposed,
     without_scope,
 )
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.variables import (
-    google_name_of,
-    restore_variables,
-)
+from modeling.checkpoints.checkpoint import Checkpoint
+from modeling.checkpoints.variables import StoredEntry
 
 # Matches the name of BERT's word embeddings in any scope, except in the scopes
 # of other networks, such as `roberta.`.
@@ -77,27 +74,16 @@ class HuggingFaceCheckpoint(Checkpoint):
             for name, shape in google.items()
         }
 
-    def load(
-        self,
-        model: keras.Model,
-        initial_blocks: Sequence[int] | None = None,
-        new_head: Sequence[str] = (),
-    ) -> LoadReport:
-        """Assigns the values to a model.
+    @contextlib.contextmanager
+    def open_entries(
+        self, model: keras.Model, names: Collection[str]
+    ) -> Iterator[Mapping[str, StoredEntry]]:
+        """Opens {Google's name: entry}, other entries by Hugging Face's names.
 
-        The returned report lists Google's names, but `unused` lists Hugging
-        Face's names. The file may lack the pooler, as masked LM and question
-        answering models do.
+        The file may lack the pooler, as masked LM and question answering models
+        do.
         """
-        if not model.built:
-            model.build()
-        # List each of the file's blocks once, even if several blocks of the
-        # model start from it.
-        names = dict.fromkeys(
-            source_name(google_name_of(weight), initial_blocks)
-            for weight in model.weights
-        )
-        tensors = self._open_entries()
+        tensors = self._open_tensors()
         if any(name.startswith("cls/predictions/") for name in names):
             tensors = _tie_decoder(self.file, tensors)
         stored_names = {name: google_to_huggingface(name) for name in names}
@@ -114,15 +100,9 @@ class HuggingFaceCheckpoint(Checkpoint):
             for name in others
             if not _UNREPORTED_NAME.search(name)
         }
-        return restore_variables(
-            model,
-            self.file,
-            entries,
-            initial_blocks=initial_blocks,
-            new_head=new_head,
-        )
+        yield entries
 
-    def _open_entries(self) -> dict[str, WeightEntry]:
+    def _open_tensors(self) -> dict[str, WeightEntry]:
         """Returns {name, as in a new file with a head: WeightEntry}."""
         stored = open_huggingface_entries(self.file)
         scopeless = without_scope(stored, _WORD_EMBEDDINGS)

@@ -13,12 +13,13 @@ from model_folders.formats.shape_checks import check_initial_blocks
 from model_folders.labels import find_order
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import PathOrPreset, Preset
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.finding import open_checkpoint
 from modeling.checkpoints.head_comparison import (
     describe_other_head,
     head_weight_names,
 )
+from modeling.checkpoints.load_report import LoadReport
 from modeling.checkpoints.variables import google_name_of
 
 # Matches Google's and Hugging Face's names of the weights of a block.

@@ -3,10 +3,11 @@
 model_folders/formats/tf1.py opens and checks their files.
 """
 
+import contextlib
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import keras
@@ -14,8 +15,8 @@ import tensorflow as tf
 
 from model_folders.formats.tf1 import check_tf1_files, open_tf1_checkpoint
 from model_folders.formats.weight_entries import without_scope
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.variables import restore_variables
+from modeling.checkpoints.checkpoint import Checkpoint
+from modeling.checkpoints.variables import StoredEntry
 
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 # Matches entries that training adds, in Google's code or in this project.
@@ -41,16 +42,13 @@ class Tf1Checkpoint(Checkpoint):
         check_tf1_files(self.file)
         return self.shapes
 
-    def load(
-        self,
-        model: keras.Model,
-        initial_blocks: Sequence[int] | None = None,
-        new_head: Sequence[str] = (),
-    ) -> LoadReport:
-        """Assigns the values to a model.
+    @contextlib.contextmanager
+    def open_entries(
+        self, model: keras.Model, names: Collection[str]
+    ) -> Iterator[Mapping[str, StoredEntry]]:
+        """Opens {Google's name: entry} without the state of the training.
 
-        The returned report does not list the state of the training, such as
-        Adam's moments and `global_step`, as unused.
+        This state is, for example, `global_step` and Adam's moments.
         """
         with open_tf1_checkpoint(self.file) as (reader, readable):
             all_shapes = reader.get_variable_to_shape_map()
@@ -67,13 +65,7 @@ class Tf1Checkpoint(Checkpoint):
                             _read_tensor, readable, stored, dtypes[stored]
                         ),
                     )
-            return restore_variables(
-                model,
-                self.file,
-                entries,
-                initial_blocks=initial_blocks,
-                new_head=new_head,
-            )
+            yield entries
 
 
 class _TensorEntry(NamedTuple):

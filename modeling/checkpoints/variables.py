@@ -11,7 +11,7 @@ from absl import logging
 from files.paths import StrPath
 from model_folders.formats.shape_checks import describe_entries
 from model_folders.formats.weight_entries import source_name
-from modeling.checkpoints.checkpoint import LoadReport
+from modeling.checkpoints.load_report import LoadReport
 from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because

@@ -7,7 +7,7 @@ from absl import logging
 
 import modeling
 from modeling.base_task_model import AnyTaskModel
-from modeling.checkpoints.checkpoint import check_loaded
+from modeling.checkpoints.load_report import check_loaded
 from training.config.training_config import TrainingConfig
 from training.optimizers.adamw import TrainingOptimizer
 from training.run_files.checkpointer import Checkpointer, link_checkpoint
