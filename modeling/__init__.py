@@ -45,8 +45,8 @@ What the layers compute with:
 
 Files of weights:
 
-    checkpoints/: loads such files into models, and writes such files. It
-        imports the modules above, which import it only in `BaseModel`
+    checkpoints/: loads such files into any `KerasFitModel`, and writes such
+        files. Of the modules above, only base_model.py imports it
 
 What users call. `help(modeling.NAME)` and docs/api.md describe each:
 
@@ -91,17 +91,17 @@ if TYPE_CHECKING:
     )
     from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
     from modeling.checkpoints.finding import read_shapes as read_shapes
-    from modeling.checkpoints.huggingface_checkpoint import (
+    from modeling.checkpoints.huggingface_writer import (
         save_huggingface as save_huggingface,
     )
-    from modeling.checkpoints.kerashub_checkpoint import (
+    from modeling.checkpoints.kerashub_writer import (
         save_kerashub as save_kerashub,
     )
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
-    from modeling.checkpoints.tf1_checkpoint import (
+    from modeling.checkpoints.tf1_writer import (
         save_checkpoint as save_checkpoint,
     )
-    from modeling.checkpoints.tf1_checkpoint import save_release as save_release
+    from modeling.checkpoints.tf1_writer import save_release as save_release
     from modeling.checkpoints.variables import (
         named_variables as named_variables,
     )
@@ -136,11 +136,11 @@ _MODULE_OF_NAME = MODULE_OF_MODELING_CLASS | {
     "check_checkpoint": "modeling.checkpoints.finding",
     "find_checkpoint": "modeling.checkpoints.finding",
     "read_shapes": "modeling.checkpoints.finding",
-    "save_huggingface": "modeling.checkpoints.huggingface_checkpoint",
-    "save_kerashub": "modeling.checkpoints.kerashub_checkpoint",
+    "save_huggingface": "modeling.checkpoints.huggingface_writer",
+    "save_kerashub": "modeling.checkpoints.kerashub_writer",
     "load_checkpoint": "modeling.checkpoints.loading",
-    "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
-    "save_release": "modeling.checkpoints.tf1_checkpoint",
+    "save_checkpoint": "modeling.checkpoints.tf1_writer",
+    "save_release": "modeling.checkpoints.tf1_writer",
     "named_variables": "modeling.checkpoints.variables",
     "extend_model": "modeling.checkpoints.vocabulary_extension",
     "DistillationLoss": "modeling.distillation",

@@ -8,13 +8,12 @@ Each base of a model adds one thing to `keras.Model`:
     TaskModel      a `BertModel` gets a head
     OneHeadModel   the head is one layer
 
-modeling/checkpoints loads weights into such models, and imports their modules.
-So these modules do not import modeling/checkpoints. Only `load_preset` does,
-when it is called.
+modeling/checkpoints/ loads weights into a `KerasFitModel`. `BaseModel` and the
+classes below it are above modeling/checkpoints/, which imports none of them.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Self, Unpack, cast
+from typing import ClassVar, Self, Unpack, cast
 
 import keras
 from absl import logging
@@ -24,8 +23,10 @@ from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.preset import Preset
 from modeling.arguments import ModelArguments
+from modeling.checkpoints.finding import open_checkpoint
+from modeling.checkpoints.loading import load_checkpoint
+from modeling.checkpoints.model_creation import create_model
 from modeling.keras_export import (
     create_shape_options,
     create_signature,
@@ -34,9 +35,6 @@ from modeling.keras_export import (
 from modeling.keras_fit import KerasFitModel
 from modeling.layers import all_layers
 from modeling.tensors import Outputs
-
-if TYPE_CHECKING:
-    from modeling.checkpoints.checkpoint import LoadReport
 
 
 class BaseModel(KerasFitModel):
@@ -99,12 +97,13 @@ class BaseModel(KerasFitModel):
         preset = folder_reading.read_preset(path)
         if cls.embeds_texts:
             settings_check.warn_of_pooling(preset)
-        model, report = cls.load_preset(
-            preset,
-            config=config,
+        checkpoint = open_checkpoint(preset)
+        model = create_model(cls, checkpoint, config, **arguments)
+        report = load_checkpoint(
+            model,
+            checkpoint,
             label_alternatives=() if labels is None else [labels],
             replaces_head=True,
-            **arguments,
         )
         if report.missing:
             logging.warning(
@@ -113,51 +112,6 @@ class BaseModel(KerasFitModel):
                 ", ".join(report.missing),
             )
         return model
-
-    @classmethod
-    def load_preset(
-        cls,
-        preset: Preset,
-        *,
-        config: BertConfig | None = None,
-        label_alternatives: Sequence[Sequence[str]] = (),
-        replaces_head: bool = False,
-        **arguments: Unpack[ModelArguments],
-    ) -> tuple[Self, "LoadReport"]:
-        """Creates a model like `from_preset`, and also returns a LoadReport.
-
-        Args:
-            preset: what the files in the folder of the weights state.
-            config: sizes and dropout rates of the network. If None, the folder
-                states them.
-            label_alternatives: lists of names of the model's outputs, in order.
-                If the folder lists the names of one of them in another order,
-                the outputs of the head are reordered.
-            replaces_head: whether the head keeps its random values if the
-                folder contains another head.
-            **arguments: other arguments of the class. By default, the folder
-                states them.
-
-        Returns:
-            (model, report of its weights).
-
-        Raises:
-            OSError: a file is missing or cannot be read.
-            ValueError: the folder contains no BERT or weights of other shapes,
-                or `num_labels` is neither set nor stated.
-        """
-        # Import late, because modeling/checkpoints imports models of this
-        # package.
-        from modeling.checkpoints.loading import create_model
-
-        return create_model(
-            cls,
-            preset,
-            config=config,
-            label_alternatives=label_alternatives,
-            replaces_head=replaces_head,
-            **arguments,
-        )
 
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:

@@ -4,18 +4,18 @@ Begin with modeling/checkpoints/loading.py, which loads any format into a model,
 and come here for how the files of one format are read: first in tf1.py.
 
 The files of a format are read here: their JSON, and the names, shapes and
-values of the weights. modeling/checkpoints/ assigns these values to the
-variables of a model, and writes files, because only that needs Keras. `data`
-and `serving` read the files of a folder too, and need no Keras for that:
+values of the weights. modeling/checkpoints/ loads these values into a model,
+and writes files, because only that needs Keras. `data` and `serving` read the
+files of a folder too, and need no Keras for that:
 
-    format       reads         loads into models         writes
-    tf1          tf1.py        tf1_checkpoint.py         the same module
-    huggingface  huggingface/  huggingface_checkpoint.py the same module
-    kerashub     kerashub/     converted_checkpoint.py   kerashub_checkpoint.py
-    tf_h5        tf_h5.py      converted_checkpoint.py   nothing
-    object_based object_based/ converted_checkpoint.py   nothing
+    read by        loaded by                  written by
+    tf1.py         tf1_checkpoint.py          tf1_writer.py
+    huggingface/   huggingface_checkpoint.py  huggingface_writer.py
+    kerashub/      converted_checkpoint.py    kerashub_writer.py
+    tf_h5.py       converted_checkpoint.py
+    object_based/  converted_checkpoint.py
 
-The modules here, which read:
+The modules here:
 
     tf1.py: checkpoints of Google and of this project
     huggingface/: folders of transformers, with the weights of PyTorch

@@ -4,9 +4,10 @@
 run no code of a file, and read a value only when a caller needs the value.
 """
 
+import contextlib
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import keras
 from absl import logging
@@ -29,11 +30,8 @@ from model_folders.formats.weight_entries import (
     POOLER,
     WeightEntry,
 )
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.variables import (
-    google_name_of,
-    restore_variables,
-)
+from modeling.checkpoints.checkpoint import Checkpoint
+from modeling.checkpoints.variables import StoredEntry
 from modeling.keras_fit import KerasFitModel
 
 # Matches Google's names.
@@ -87,50 +85,37 @@ class ConvertedCheckpoint(Checkpoint):
         entries = self.format.open_entries(self.file)
         return {name: entry.shape for name, entry in entries.items()}
 
-    def load(
-        self,
-        model: keras.Model,
-        initial_blocks: Sequence[int] | None = None,
-        new_head: Sequence[str] = (),
-    ) -> LoadReport:
-        """Assigns the values to a model.
+    @contextlib.contextmanager
+    def open_entries(
+        self, model: keras.Model, names: Collection[str]
+    ) -> Iterator[Mapping[str, StoredEntry]]:
+        """Opens {Google's name: entry} with the pooler that the model needs.
 
-        Reports the entries that Google's BERT lacks as unused.
+        When the model has been loaded, warns of a head that Google's BERT
+        lacks.
 
         Raises:
             OSError: the file cannot be read.
-            ValueError: a variable of the encoder is missing, a shape differs,
-                the model cannot use a value, or the file contains another
+            ValueError: the file contains no weights of a BERT, or of another
                 number of attention heads than the model.
         """
-        entries = self.format.open_entries(self.file)
-        if not model.built:
-            model.build()
-        entries = _with_one_pooler(model, self.file, entries)
+        opened = self.format.open_entries(self.file)
+        entries = _with_one_pooler(self.file, opened, names)
         _check_heads(model, self.file, entries)
-        report = restore_variables(
-            model,
-            self.file,
-            entries,
-            initial_blocks=initial_blocks,
-            new_head=new_head,
-        )
-        unread = [
-            name for name in report.unused if not _GOOGLE_NAME.match(name)
-        ]
+        yield entries
+        unread = [name for name in entries if not _GOOGLE_NAME.match(name)]
         if unread:
             logging.warning(
                 "%s also contains a head that is not read: %s",
                 self.file,
                 ", ".join(unread),
             )
-        return report
 
 
 def _with_one_pooler(
-    model: keras.Model, path: str, entries: Mapping[str, WeightEntry]
+    path: str, entries: Mapping[str, WeightEntry], names: Collection[str]
 ) -> dict[str, WeightEntry]:
-    """Returns the entries with the pooler that the model needs.
+    """Returns the entries with the pooler that a model of these names needs.
 
     A model that predicts next sentences needs the pooler of that head. A model
     that computes vectors needs the encoder's pooler. Logs which of two poolers
@@ -141,10 +126,9 @@ def _with_one_pooler(
     others = {
         name: entries[name] for name in entries if name not in pooler_of_head
     }
-    names = {google_name_of(weight) for weight in model.weights}
     if not pooler_of_head or f"{POOLER}/kernel" not in names:
         return others
-    has_head = _NEXT_SENTENCE in names & entries.keys()
+    has_head = _NEXT_SENTENCE in names and _NEXT_SENTENCE in entries
     if has_head or f"{POOLER}/kernel" not in entries:
         loaded = "the pooler of the head for next sentences"
         pooler = {

@@ -1,12 +1,12 @@
 """Finds checkpoints of any format, and chooses the class that loads them."""
 
+import os
 from collections.abc import Sequence
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import RunStep, find_tf1_checkpoint
 from model_folders.formats.huggingface.weights import find_huggingface
-from model_folders.formats.shape_checks import check_shapes
 from model_folders.reading.preset import PathOrPreset, Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.converted_checkpoint import (
@@ -36,25 +36,26 @@ def open_checkpoint(
         ValueError: the path contains an adapter, or weights of a library that
             is not read, or `run_step` is not a RunStep.
     """
-    model_json = None
-    path: StrPath
     if isinstance(path_or_preset, Preset):
-        model_json = path_or_preset.model_json
-        path = path_or_preset.weights_path
+        preset = path_or_preset
+        model_json = preset.model_json
     else:
-        path = path_or_preset
+        path = os.fspath(path_or_preset)
+        preset = Preset(path=path, weights_path=path)
+        model_json = None
+    path = preset.weights_path
     if file := find_huggingface(path):
-        return HuggingFaceCheckpoint(file)
+        return HuggingFaceCheckpoint(file, preset)
     for converted_format in CONVERTED_FORMATS:
         if file := converted_format.find(path):
-            return ConvertedCheckpoint(file, converted_format)
+            return ConvertedCheckpoint(file, preset, converted_format)
 
     prefix = find_tf1_checkpoint(path, run_step, model_json)
     # Import after a checkpoint is found, because only this format needs
     # TensorFlow, which other backends of Keras lack.
     from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
 
-    return Tf1Checkpoint(prefix)
+    return Tf1Checkpoint(prefix, preset)
 
 
 def find_checkpoint(
@@ -86,9 +87,8 @@ def find_checkpoint(
         ValueError: the path contains an adapter, or lacks the encoder of
             `config`, or `run_step` is not a RunStep.
     """
-    preset = path_or_preset if isinstance(path_or_preset, Preset) else None
-    checkpoint = open_checkpoint(path_or_preset, run_step=run_step)
-    check_sizes(checkpoint, preset, config, initial_blocks=initial_blocks)
+    checkpoint = open_checkpoint(path_or_preset, run_step)
+    checkpoint.check_sizes(config, initial_blocks)
     return checkpoint.file
 
 
@@ -118,41 +118,6 @@ def check_checkpoint(
     find_checkpoint(
         path_or_preset, config=config, initial_blocks=initial_blocks
     )
-
-
-def check_sizes(
-    checkpoint: Checkpoint,
-    preset: Preset | None,
-    config: BertConfig | None,
-    initial_blocks: Sequence[int] | None = None,
-) -> None:
-    """Checks the sizes of a checkpoint's files, and of the entries in them.
-
-    Args:
-        checkpoint: the opened checkpoint, whose values are not read.
-        preset: Preset of the checkpoint's folder, which names the file of the
-            configuration in messages. None if the folder was not read.
-        config: configuration that the entries must fit. If None, the function
-            only checks that no file is damaged.
-        initial_blocks: for each block of `config`, the number of the
-            checkpoint's block to start from. If None, block i starts from the
-            checkpoint's block i.
-
-    Raises:
-        OSError: a file is missing, truncated or malformed.
-        ValueError: an entry is missing, or has another size than in `config`.
-    """
-    shapes = checkpoint.read_google_shapes()
-    if config is not None:
-        is_stated = preset is not None and config is preset.load_config()
-        config_file = preset.config_file if preset and is_stated else None
-        check_shapes(
-            checkpoint.file,
-            shapes,
-            config,
-            initial_blocks=initial_blocks,
-            config_file=config_file,
-        )
 
 
 def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:

@@ -5,14 +5,14 @@ same task, but its head is not, because the head computes other outputs.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import keras
 
 from model_folders import kinds
 from model_folders.formats.head_names import find_num_outputs
 from model_folders.labels import find_order, join_first
-from model_folders.reading.preset import Preset
+from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.variables import google_name_of
 
 # Matches the names of the weights that are no part of a fine-tuned head.
@@ -31,8 +31,7 @@ def head_weight_names(model: keras.Model) -> list[str]:
 
 def describe_other_head(
     model: keras.Model,
-    preset: Preset,
-    shapes: Mapping[str, Sequence[int]],
+    checkpoint: Checkpoint,
     label_alternatives: Sequence[Sequence[str]] = (),
 ) -> str | None:
     """Returns why a model cannot use the head in a folder, None if it can.
@@ -42,11 +41,11 @@ def describe_other_head(
 
     Args:
         model: a built model.
-        preset: Preset of the folder.
-        shapes: {name in the file: shape} of the folder's weights.
+        checkpoint: the folder's checkpoint.
         label_alternatives: alternative names of the model's outputs, as in
             `load_checkpoint`.
     """
+    preset = checkpoint.preset
     source = preset.source
     model_class = kinds.model_class_of(model)
     if _is_of_other_task(model, preset.model_class):
@@ -62,7 +61,7 @@ def describe_other_head(
             f"{join_first(preset.labels)}; the task has "
             f"{join_first(label_alternatives[0])}"
         )
-    num_stored = find_num_outputs(shapes)
+    num_stored = find_num_outputs(checkpoint.shapes)
     biases = (
         weight
         for weight in model.weights

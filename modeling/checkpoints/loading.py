@@ -1,59 +1,34 @@
-"""Loads checkpoints of any format into models, existing ones or new ones."""
+"""Loads checkpoints of any format into models."""
 
-import inspect
+import os
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import keras
 from absl import logging
 
-from model_folders.bert_config import (
-    BERT_CONFIG_FILE,
-    HUGGINGFACE_CONFIG_FILE,
-    BertConfig,
-    check_config,
-)
+from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import RunStep
-from model_folders.formats.head_names import find_num_outputs
-from model_folders.formats.shape_checks import (
-    check_initial_blocks,
-    describe_entries,
-)
+from model_folders.formats.shape_checks import check_initial_blocks
 from model_folders.labels import find_order
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import PathOrPreset, Preset
-from modeling.arguments import ModelArguments
-from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
-from modeling.checkpoints.finding import (
-    check_checkpoint,
-    check_sizes,
-    open_checkpoint,
-)
+from modeling.checkpoints.checkpoint import Checkpoint
+from modeling.checkpoints.finding import open_checkpoint
 from modeling.checkpoints.head_comparison import (
     describe_other_head,
     head_weight_names,
 )
+from modeling.checkpoints.load_report import LoadReport
 from modeling.checkpoints.variables import google_name_of
-
-if TYPE_CHECKING:
-    from modeling.keras_fit import KerasFitModel
-
-ModelT = TypeVar("ModelT", bound="KerasFitModel")
 
 # Matches Google's and Hugging Face's names of the weights of a block.
 _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
-# Matches Google's and Hugging Face's names of the weights of pretraining, but
-# not Model Garden's names of the heads of tasks.
-_PRETRAINED_NAME = re.compile(
-    r"(?:^|[./])(?:embeddings|encoder|pooler|seq_relationship"
-    r"|predictions(?!/transform/logits))[./]"
-)
 
 
 def load_checkpoint(
     model: keras.Model,
-    path_or_preset: PathOrPreset,
+    path_or_preset: PathOrPreset | Checkpoint,
     *,
     initial_blocks: Sequence[int] | None = None,
     label_alternatives: Sequence[Sequence[str]] = (),
@@ -70,10 +45,10 @@ def load_checkpoint(
             (`model.safetensors`, `pytorch_model.bin` or `tf_model.h5`), a
             preset of KerasHub, or an object-based checkpoint, such as Model
             Garden's. Or the Preset of the folder, whose files are then not read
-            again. Of the folder of a training run, the function loads the
-            weights that the run exports. These are the weights of the best
-            step, or of the last step with --noload_best or without a best step.
-            The log names the step.
+            again, or a Checkpoint that was opened by its Preset. Of the folder
+            of a training run, the function loads the weights that the run
+            exports. These are the weights of the best step, or of the last step
+            with --noload_best or without a best step. The log names the step.
         initial_blocks: for each block of the model, the number of the
             checkpoint's block to start from, such as `[0, 2, 5]` for a
             student of 3 blocks. If None, block i starts from the
@@ -112,118 +87,16 @@ def load_checkpoint(
                 "checkpoint into the BertModel that the model contains"
             )
         check_initial_blocks(config, initial_blocks)
-    preset = None
-    if isinstance(path_or_preset, Preset):
-        preset = path_or_preset
-    elif label_alternatives or replaces_head:
-        preset = folder_reading.read_preset(path_or_preset)
-    checkpoint = open_checkpoint(preset or path_or_preset, run_step=run_step)
-    return _load_weights(
-        model,
-        checkpoint,
-        preset,
-        initial_blocks=initial_blocks,
-        label_alternatives=label_alternatives,
-        replaces_head=replaces_head,
-    )
-
-
-def create_model(
-    keras_class: type[ModelT],
-    preset: Preset,
-    *,
-    config: BertConfig | None = None,
-    label_alternatives: Sequence[Sequence[str]] = (),
-    replaces_head: bool = False,
-    **arguments: Unpack[ModelArguments],
-) -> tuple[ModelT, LoadReport]:
-    """Creates a model with the configuration and the weights of a folder.
-
-    Args:
-        keras_class: class of the model, one of this package.
-        preset: what the files in the folder state.
-        config: sizes and dropout rates of the network. If None, the folder
-            states them.
-        label_alternatives: lists of names of the model's outputs, in order. If
-            the folder lists the names of one of them in another order, the
-            outputs of the head are reordered.
-        replaces_head: whether the head keeps its random values if the folder
-            contains another head.
-        **arguments: other arguments of the class. By default, the folder states
-            them.
-
-    Returns:
-        (model, report of its weights).
-
-    Raises:
-        OSError: a file is missing or cannot be read.
-        ValueError: the folder contains no BERT or weights of other shapes, or
-            `num_labels` is neither set nor stated.
-    """
-    config = config or preset.load_config()
-    if config is None:
-        # An error about the weights says more than that a configuration is
-        # missing.
-        check_checkpoint(preset)
-        raise _missing_config_error(preset)
-    check_config(config)
-    # Compare the sizes that the files state before a model of these sizes is
-    # created.
-    checkpoint = open_checkpoint(preset)
-    check_sizes(checkpoint, preset, config)
-    arguments = {
-        **_select_stated_options(keras_class, preset, checkpoint),
-        **arguments,
-    }
-    if _has_labels(keras_class) and "num_labels" not in arguments:
-        raise _unknown_num_labels_error(keras_class, checkpoint)
-    model = keras_class(config, **arguments)
-    report = _load_weights(
-        model,
-        checkpoint,
-        preset,
-        label_alternatives=label_alternatives,
-        replaces_head=replaces_head,
-    )
-    return model, report
-
-
-def _missing_config_error(preset: Preset) -> FileNotFoundError:
-    """Returns the error for a folder that contains no configuration."""
-    return FileNotFoundError(
-        f"{preset.path} contains no {BERT_CONFIG_FILE} or "
-        f"{HUGGINGFACE_CONFIG_FILE}"
-    )
-
-
-def _load_weights(
-    model: keras.Model,
-    checkpoint: Checkpoint,
-    preset: Preset | None,
-    *,
-    initial_blocks: Sequence[int] | None = None,
-    label_alternatives: Sequence[Sequence[str]] = (),
-    replaces_head: bool = False,
-) -> LoadReport:
-    """Loads an open checkpoint with the arguments of `load_checkpoint`.
-
-    The preset may be None without `label_alternatives` and without
-    `replaces_head`.
-    """
+    needs_preset = bool(label_alternatives) or replaces_head
+    if needs_preset and isinstance(path_or_preset, str | os.PathLike):
+        path_or_preset = folder_reading.read_preset(path_or_preset)
+    if isinstance(path_or_preset, Checkpoint):
+        checkpoint = path_or_preset
+    else:
+        checkpoint = open_checkpoint(path_or_preset, run_step)
     new_head: Sequence[str] = ()
-    if preset and replaces_head:
-        if not model.built:
-            model.build()
-        reason = _describe_unusable_head(
-            model, checkpoint, preset, label_alternatives
-        )
-        if reason:
-            new_head = head_weight_names(model)
-            logging.warning(
-                "%s. The head starts at random values: %s.",
-                reason,
-                ", ".join(new_head),
-            )
+    if replaces_head:
+        new_head = _list_new_head(model, checkpoint, label_alternatives)
     report = checkpoint.load(model, initial_blocks, new_head)
     if initial_blocks is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
@@ -231,69 +104,36 @@ def _load_weights(
             "wrong unless the model is trained.",
             report.path,
         )
-    if preset and label_alternatives:
-        _reorder_outputs(model, preset, label_alternatives, report)
+    if label_alternatives:
+        _reorder_outputs(model, checkpoint.preset, label_alternatives, report)
     return report
 
 
-def _has_labels(keras_class: type["KerasFitModel"]) -> bool:
-    return "num_labels" in inspect.signature(keras_class).parameters
-
-
-def _select_stated_options(
-    keras_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
-) -> ModelArguments:
-    """Returns the arguments of the class that the folder states."""
-    stated: ModelArguments = {}
-    is_own = preset.model_class == keras_class.__name__
-    if _has_labels(keras_class) and (is_own or preset.model_class is None):
-        num_outputs = find_num_outputs(checkpoint.shapes)
-        if num_outputs is not None:
-            stated["num_labels"] = num_outputs
-    if preset.network_arguments["left_to_right"]:
-        stated["left_to_right"] = True
-    # The LSTM of --bilstm belongs to the head.
-    if preset.network_arguments["bilstm"] and is_own:
-        stated["bilstm"] = True
-    return stated
-
-
-def _unknown_num_labels_error(
-    keras_class: type["KerasFitModel"], checkpoint: Checkpoint
-) -> ValueError:
-    """Returns the error for a checkpoint that contains no head of a class.
-
-    The error lists the entries that may be a head under other names.
-    """
-    others = describe_entries(
-        name for name in checkpoint.shapes if not _PRETRAINED_NAME.search(name)
-    )
-    return ValueError(
-        f"{checkpoint.file} contains no head of a {keras_class.__name__} "
-        "under the names of Google or of transformers, so it does not state "
-        f"num_labels. {others}. "
-        "Pass num_labels=N for a new head of N outputs, or rename the head"
-    )
-
-
-def _describe_unusable_head(
+def _list_new_head(
     model: keras.Model,
     checkpoint: Checkpoint,
-    preset: Preset,
     label_alternatives: Sequence[Sequence[str]],
-) -> str | None:
-    """Returns why a built model cannot use the head in a folder.
+) -> list[str]:
+    """Returns the names of the head's weights, if the head must start anew.
 
-    Returns None if the model can use the head, or if the model has no head.
+    Returns [] if the model can use the head in the folder, or has no head.
+    Otherwise logs why the model cannot use that head.
     """
-    if not head_weight_names(model):
-        return None
+    if not model.built:
+        model.build()
+    head = head_weight_names(model)
+    if not head:
+        return []
     # Check the files first, so that a damaged file is an error before anyone
     # logs something about its head.
-    check_sizes(checkpoint, preset, config=None)
-    return describe_other_head(
-        model, preset, checkpoint.shapes, label_alternatives
+    checkpoint.check_sizes(config=None)
+    reason = describe_other_head(model, checkpoint, label_alternatives)
+    if reason is None:
+        return []
+    logging.warning(
+        "%s. The head starts at random values: %s.", reason, ", ".join(head)
     )
+    return head
 
 
 def _reorder_outputs(

@@ -11,7 +11,7 @@ from absl import logging
 from files.paths import StrPath
 from model_folders.formats.shape_checks import describe_entries
 from model_folders.formats.weight_entries import source_name
-from modeling.checkpoints.checkpoint import LoadReport
+from modeling.checkpoints.load_report import LoadReport
 from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because
@@ -113,8 +113,8 @@ def restore_variables(
     encoder.
 
     Args:
-        model: any model of this package, built or not, or a built keras.Model
-            that contains such a model.
+        model: any model of this package, or a keras.Model that contains such a
+            model. It is built.
         path: path of the checkpoint, for messages.
         entries: {Google's name: entry of the checkpoint}. The report lists the
             entries that the model lacks as unused, whatever their names are.
@@ -129,8 +129,6 @@ def restore_variables(
             value is not a finite floating-point number, or two variables of the
             model have the same name.
     """
-    if not model.built:
-        model.build()
     assignments = _list_assignments(model, initial_blocks)
     wanted = [item for item in assignments if item.name not in {*new_head}]
     missing = [item for item in wanted if item.source not in entries]

@@ -1,17 +1,15 @@
 """Extends the vocabulary of a model."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import keras
 import numpy as np
 
 from modeling.checkpoints.variables import google_name_of
+from modeling.keras_fit import KerasFitModel
 
-if TYPE_CHECKING:
-    from modeling.keras_fit import KerasFitModel
-
-ModelT = TypeVar("ModelT", bound="KerasFitModel")
+ModelT = TypeVar("ModelT", bound=KerasFitModel)
 
 # Variables with one row for each WordPiece of the vocabulary.
 _NAMES_WITH_ROW_PER_WORDPIECE = (

@@ -205,6 +205,7 @@ def test_the_network_runs_on_any_backend_of_keras():
     others = (
         ROOT / "modeling/accelerated",
         ROOT / "modeling/checkpoints/tf1_checkpoint.py",
+        ROOT / "modeling/checkpoints/tf1_writer.py",
         ROOT / "model_folders/formats/object_based",
         ROOT / "model_folders/formats/tf1.py",
     )
@@ -282,8 +283,9 @@ def test_parts_of_training_import_only_parts_that_it_lists_before_them():
 
 
 _MAY_IMPORT_EACH_OTHER = {
-    # Checkpoints are loaded into models. `from_preset`, a class method of
-    # models as in Keras, loads a checkpoint.
+    # Checkpoints are loaded into the base class of all models, a
+    # `KerasFitModel`. `from_preset`, a class method of models as in Keras,
+    # loads a checkpoint.
     ("modeling", "modeling/checkpoints"),
     # The faster versions compile the formulas of plain_ops.py.
     ("modeling", "modeling/accelerated"),
@@ -308,10 +310,6 @@ def test_only_ops_leads_to_faster_versions():
 def test_only_from_preset_leads_from_models_to_checkpoints():
     importers = importers_in_modeling("modeling/checkpoints")
     assert importers == {"__init__.py", "base_model.py"}
-    # It imports them late, so that the classes load no code of checkpoints.
-    tree = ast.parse((ROOT / "modeling/base_model.py").read_text())
-    at_top = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    assert not [node for node in at_top if "checkpoints" in str(node.module)]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -8,8 +8,7 @@ The JSON files, which folders with a tf_model.h5 contain too:
     sentence_transformers.py: how sentence-transformers makes one vector of a
         text
 
-The weights of PyTorch, which modeling/checkpoints/huggingface_checkpoint.py
-loads into models and writes:
+The weights of PyTorch:
 
     weights.py: opens model.safetensors and pytorch_model.bin, and converts the
         names in these files

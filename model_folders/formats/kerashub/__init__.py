@@ -1,8 +1,6 @@
 """Reads the presets of KerasHub, and creates the contents of their files.
 
-modeling/checkpoints/converted_checkpoint.py loads their weights into models,
-and kerashub_checkpoint.py beside it writes presets. The weights are datasets of
-HDF5, which are numbered, not named:
+The weights are datasets of HDF5, which are numbered, not named:
 
     config.py: reads config.json, task.json and other JSON files
     objects.py: creates the contents of these files

@@ -9,6 +9,7 @@ from model_folders.formats.weight_entries import (
     POOLER,
     WeightEntry,
 )
+from model_folders.reading.preset import Preset
 from modeling.checkpoints.converted_checkpoint import (
     ConvertedCheckpoint,
     ConvertedFormat,
@@ -37,7 +38,7 @@ def array_checkpoint(arrays, num_heads=None):
         }
 
     array_format = ConvertedFormat("arrays", str, open_entries)
-    return ConvertedCheckpoint("model.h5", array_format)
+    return ConvertedCheckpoint("model.h5", Preset(""), array_format)
 
 
 @pytest.fixture

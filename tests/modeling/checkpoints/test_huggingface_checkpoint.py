@@ -10,7 +10,6 @@ import pytest
 import safetensors.numpy
 
 from modeling import (
-    BertClassifier,
     BertConfig,
     BertModel,
     BertPretrainer,
@@ -23,7 +22,6 @@ from modeling import (
 from tests.support.checkpoints import assert_same_bits
 from tests.support.log_lines import logged_warnings
 from tests.support.model_cases import assert_close
-from tests.support.models import SMALL
 from tests.support.weights.huggingface_files import (
     CONFIG,
     NUM_POSITIONS,
@@ -65,23 +63,6 @@ def test_weights_are_written_by_their_new_names(old_names, tmp_path):
     save_huggingface(model, tmp_path / "saved")
     written = safetensors.numpy.load_file(tmp_path / "saved/model.safetensors")
     assert_same_bits(written, create_tensors())
-
-
-def test_a_model_saved_without_a_tokenizer_has_three_files(tmp_path):
-    save_huggingface(BertModel(SMALL), tmp_path / "saved")
-    assert sorted(path.name for path in (tmp_path / "saved").iterdir()) == [
-        "config.json",
-        "model.json",
-        "model.safetensors",
-    ]
-
-
-def test_a_model_can_be_saved_before_its_first_call(tmp_path):
-    model = BertClassifier(SMALL, num_labels=2)
-    save_huggingface(model, tmp_path / "model")
-    copy = BertClassifier(SMALL, num_labels=2)
-    load_checkpoint(copy, tmp_path / "model")
-    assert_close(copy.weights, model.get_weights(), 0)
 
 
 def write_shards(folder, places, shards):

@@ -1,4 +1,4 @@
-"""Weights of a checkpoint in a model, which exists or is created.
+"""Weights of a checkpoint in a model.
 
 The files test_loading_*.py have checkpoints of other formats.
 """
@@ -10,12 +10,8 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.reading.folder_reading import read_preset
-from modeling.checkpoints.loading import create_model, load_checkpoint
-from modeling.checkpoints.variables import (
-    google_name_of,
-    named_variables,
-)
+from modeling.checkpoints.loading import load_checkpoint
+from modeling.checkpoints.variables import named_variables
 from tests.support.models import SMALL, built
 
 
@@ -72,57 +68,6 @@ def test_another_number_of_labels_is_an_error_unless_the_head_is_new(prefix):
         load_checkpoint(model, prefix)
     report = load_checkpoint(model, prefix, replaces_head=True)
     assert {*report.new_head} == {"output_weights", "output_bias"}
-
-
-@pytest.fixture(scope="module")
-def classifier_of_three():
-    """A classifier of three labels."""
-    return built(modeling.BertClassifier(SMALL, 3))
-
-
-@pytest.fixture
-def preset(classifier_of_three, tmp_path):
-    """The Preset of a folder that contains the classifier."""
-    modeling.save_huggingface(classifier_of_three, tmp_path / "model")
-    return read_preset(tmp_path / "model")
-
-
-def test_the_configuration_and_the_values_are_those_of_the_folder(
-    preset, classifier_of_three
-):
-    model, report = create_model(modeling.BertClassifier, preset)
-    assert model.config.to_dict() == preset.load_config().to_dict()
-    assert report.missing == []
-    created = named_variables(model)
-    for weight in classifier_of_three.weights:
-        name = google_name_of(weight)
-        np.testing.assert_array_equal(created[name], weight)
-
-
-def test_the_number_of_labels_is_that_of_the_head(preset):
-    model, _ = create_model(modeling.BertClassifier, preset)
-    assert model.num_labels == 3
-
-
-def test_a_head_of_another_kind_states_no_number_of_labels(preset):
-    with pytest.raises(ValueError, match="Pass num_labels=N for a new head"):
-        create_model(modeling.BertTokenClassifier, preset)
-
-
-def test_an_option_is_preferred_to_what_the_folder_states(preset):
-    model, report = create_model(
-        modeling.BertClassifier, preset, replaces_head=True, num_labels=2
-    )
-    assert model.num_labels == 2
-    assert report.new_head == ["output_weights", "output_bias"]
-
-
-def test_a_folder_without_a_configuration_is_an_error(
-    classifier_of_three, tmp_path
-):
-    modeling.save_checkpoint(classifier_of_three, tmp_path / "bert_model.ckpt")
-    with pytest.raises(FileNotFoundError, match=r"contains no bert_config"):
-        create_model(modeling.BertClassifier, read_preset(tmp_path))
 
 
 def test_blocks_are_chosen_only_for_a_model_with_a_configuration(tmp_path):

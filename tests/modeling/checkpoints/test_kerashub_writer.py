@@ -1,7 +1,7 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
 test_converted_checkpoint_kerashub.py reads recorded presets, and
-test_kerashub_checkpoint_outputs.py compares with KerasHub itself.
+test_kerashub_writer_outputs.py compares with KerasHub itself.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Writes models as presets of KerasHub.
 
-model_folders/formats/kerashub/ reads and describes the files of a preset, which
-converted_checkpoint.py loads into models.
+model_folders/formats/kerashub/ creates the contents of the JSON files, and says
+where each weight is stored.
 """
 
 import errno
@@ -9,7 +9,6 @@ import json
 import math
 import os
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import h5py
 import keras
@@ -37,9 +36,7 @@ from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.output_modes import OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
 from modeling.checkpoints.variables import google_name_of
-
-if TYPE_CHECKING:
-    from modeling.keras_fit import KerasFitModel
+from modeling.keras_fit import KerasFitModel
 
 # The version of KerasHub whose files these are.
 _VERSION = "0.32.0"
@@ -48,7 +45,7 @@ _EXPORTED_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
 
 
 def save_kerashub(
-    model: "KerasFitModel",
+    model: KerasFitModel,
     folder: StrPath,
     *,
     tokenizer: Tokenizer,
@@ -104,7 +101,7 @@ def save_kerashub(
 
 
 def _create_files(
-    model: "KerasFitModel",
+    model: KerasFitModel,
     tokenizer: Tokenizer,
     *,
     labels: Sequence[str] | None,
@@ -164,7 +161,7 @@ def _create_metadata(config: BertConfig) -> JsonObject:
 
 
 def _targets_by_file(
-    model: "KerasFitModel",
+    model: KerasFitModel,
 ) -> dict[str, dict[str, WeightTarget]]:
     """Returns {name of a file: the targets in it} of a model's weights."""
     targets = {WEIGHTS_FILE: network_targets(model.config)}
@@ -176,7 +173,7 @@ def _targets_by_file(
 
 
 def _check_is_supported(
-    model: "KerasFitModel", leave_out: Collection[str]
+    model: KerasFitModel, leave_out: Collection[str]
 ) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
     headless = "its encoder alone (BertModel, --model=bert), or another format"
