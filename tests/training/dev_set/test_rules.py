@@ -160,10 +160,9 @@ def test_a_doubt_is_a_warning_with_its_reason(caplog):
     warn_of_trained_rows(on_sets(), create_config(), KEY)
     (record,) = caplog.records
     assert record.levelname == "WARNING"
-    assert record.getMessage() == (
-        "Rows of this dev set may have been trained on: --init_checkpoint=run "
-        "chose its dev set in another way. Do not trust its scores."
-    )
+    message = record.getMessage()
+    assert "--init_checkpoint=run chose its dev set in another way" in message
+    assert "Do not trust its scores" in message
 
 
 def test_a_run_on_sets_of_the_user_records_the_rule_of_its_start():
