@@ -13,11 +13,10 @@ For example:
 import fcntl
 import gc
 import json
-import os
 import pickle
 import signal
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 import pytest
@@ -56,8 +55,8 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
     pytest would number them: flags0, flags1. Any other type has its usual id.
     """
-    if isinstance(val, os.PathLike):
-        return os.path.basename(val)
+    if isinstance(val, PurePath):
+        return val.name
     if isinstance(val, (set, frozenset)):
         # Each process must give the same id.
         val = sorted(val, key=str)
@@ -105,7 +104,7 @@ def pytest_xdist_make_scheduler(
     # Without xdist, pytest does not call this hook.
     from xdist.scheduler import LoadScopeScheduling
 
-    class FileScheduling(LoadScopeScheduling):
+    class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             folder = _folder_of(nodeid)
             return folder if folder == "serving" else nodeid.split("::")[0]
@@ -140,6 +139,7 @@ def made_once(
                 partial = result.with_suffix(".partial")
                 partial.write_bytes(pickle.dumps(made))
                 partial.replace(result)
-        return pickle.loads(result.read_bytes())
+        shared_result: _Made = pickle.loads(result.read_bytes())
+        return shared_result
 
     return make_or_read
