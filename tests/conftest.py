@@ -1,11 +1,6 @@
 """Fixtures that several test files use: a tiny model and its runs."""
 
-import fcntl
-import gc
-import json
 import os
-import pickle
-import signal
 
 import pytest
 from absl import logging as absl_logging
@@ -14,109 +9,8 @@ from tests.support import pretraining_records, script_runner
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
 
-# A shell's background jobs ignore SIGINT, and so would all scripts under test.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# Folders of test files, slowest first. The slowest files start first, so that
-# all processes end at about the same time.
-LONGEST = (
-    "serving",
-    "scripts",
-    "across_scripts",
-    "training",
-    "modeling",
-    "recipes",
-    "docs",
-    "data",
-)
-
-
-def _folder_of(path):
-    """Returns the name of a test file's folder in tests/."""
-    return path.removeprefix("tests/").split("/")[0]
-
-
-def pytest_make_parametrize_id(val):
-    """Returns a readable id of a container or path among the parameters.
-
-    pytest would number them: flags0, flags1. Any other type has its usual id.
-    """
-    if isinstance(val, os.PathLike):
-        return os.path.basename(val)
-    if isinstance(val, (set, frozenset)):
-        # Each process must give the same id.
-        val = sorted(val, key=str)
-    if not isinstance(val, (dict, list, tuple)) or not val:
-        return None
-    try:
-        text = json.dumps(val)
-    except TypeError:
-        # What is in it may look different in each process.
-        return None
-    return text.replace('"', "").strip("{[]}")[:60]
-
-
-def pytest_collection_modifyitems(items):
-    """Sorts the tests, so that the slowest folders start first."""
-
-    def position(item):
-        folder = _folder_of(item.nodeid)
-        return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
-
-    items.sort(key=position)
-
-
-def pytest_collection_finish():
-    """Excludes imported objects from garbage collection.
-
-    Most objects of a process come from imports, and are never garbage.
-    """
-    gc.collect()
-    gc.freeze()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Runs each test file in one process, which then reuses its fixtures."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Scheduling(LoadScopeScheduling):
-        def _split_scope(self, nodeid):
-            folder = _folder_of(nodeid)
-            # A second process would export all models of tests/serving again.
-            return folder if folder == "serving" else nodeid.split("::")[0]
-
-    # Keep the order of LONGEST. By default, xdist sorts by number of tests.
-    config.option.loadscopereorder = False
-    return Scheduling(config, log)
-
-
-@pytest.fixture(scope="session")
-def made_once(request, tmp_path_factory):
-    """Function (make) -> result of `make(folder)`, called in one process only.
-
-    All processes of a test session share the result, which is pickled under the
-    name of `make` and of its module. No test may change the files that `make`
-    writes.
-    """
-    shared = tmp_path_factory.getbasetemp()
-    if hasattr(request.config, "workerinput"):
-        shared = shared.parent
-
-    def make_or_read(make):
-        name = f"{make.__module__}.{make.__qualname__}"
-        result = shared / f"{name}.pickle"
-        with open(shared / f"{name}.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not result.exists():
-                made = make(tmp_path_factory.mktemp(make.__name__))
-                partial = result.with_suffix(".partial")
-                partial.write_bytes(pickle.dumps(made))
-                partial.replace(result)
-        return pickle.loads(result.read_bytes())
-
-    return make_or_read
-
+# How pytest runs the tests, and the fixture `made_once`.
+pytest_plugins = ["tests.support.pytest_plugin"]
 
 # The fixtures below run a script once for all tests. Each contains what the
 # ones above it do, so ask for the first that suffices:

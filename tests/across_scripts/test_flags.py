@@ -1,4 +1,4 @@
-"""Every flag of the original, under its name and with its default."""
+"""Every flag of Google's code, under its name and with its default."""
 
 import ast
 import dataclasses

@@ -20,7 +20,7 @@ def main(config):
 
 cli.Command(main, Config)()
 """
-# A table of figures follows its line, and is set in.
+# A table of numbers follows its line, and is set in.
 LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] |  \S")
 # What only --verbose shows, of each loaded variable and of the first examples.
 VARIABLE = "*INIT_FROM_CKPT*"

@@ -3,18 +3,23 @@
 A walk lists each function where a command calls it for the first time.
 """
 
+import asyncio
+import contextlib
 import json
 import re
-import signal
-import urllib.request
+import sys
+import threading
 
 import pytest
 
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving.engines import EngineOptions
+from serving.http.app import ServerApp
+from serving.http.server_state import ExportToServe
 from tests.support import fresh_process
 from tests.support.paths import ROOT, SAMPLES
-from tests.support.waiting import TIMEOUT, killed_late
-
-pytestmark = pytest.mark.slow
+from tests.support.serving import asgi
 
 # Runs a script, and writes [file, function] of each function that was called,
 # in the order of first calls. The profilers of Python see the calls of all
@@ -79,29 +84,43 @@ def run_and_read_calls(folder, script, *flags):
     return read_calls(calls)
 
 
-def serve_and_read_calls(folder, model):
-    """Asks serve.py once, and returns its [(file, function)]."""
-    calls = folder / "serve.py.json"
-    flags = (f"--model={model}", "--port=0")
-    process = fresh_process.start(
-        "-c", NOTE_CALLS, calls, ROOT / "serve.py", *flags, cwd=folder
-    )
-    with process, killed_late(process):
-        lines = iter(process.stderr.readline, "")
-        ready = re.compile(r"ready: (http://127\.0\.0\.1:\d+)")
-        address = next(match[1] for match in map(ready.search, lines) if match)
-        request = urllib.request.Request(
-            f"{address}/api/models/{model.name}/classify",
-            data=json.dumps({"text": "A boat."}).encode(),
-        )
-        with urllib.request.urlopen(request) as response:
-            assert response.status == 200
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=TIMEOUT)
-    return read_calls(calls)
+@contextlib.contextmanager
+def noted_calls():
+    """Yields [(file, function)] of the calls in a block, filled at its end."""
+    calls = {}
+    noted = []
+
+    def note(frame, event, argument):
+        if event == "call":
+            code = frame.f_code
+            file = code.co_filename.removeprefix(f"{ROOT}/")
+            calls.setdefault((file, code.co_qualname))
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield noted
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+        noted += calls
 
 
-def test_a_row_and_a_request_call_the_steps_of_their_walks(tmp_path):
+def test_a_request_calls_the_steps_of_its_walk(classified):
+    export = ExportToServe(str(classified.folder / "export"), EngineOptions())
+    path = "/api/models/m/classify"
+    request = {"text_a": "A boat.", "text_b": "A ship."}
+    with noted_calls() as calls:
+        app = ServerApp.create({"m": export})
+        app.state.load_models()
+        status, _ = asyncio.run(asgi.post(app, path, request))
+    assert status == 200
+    steps = read_steps("A request")
+    assert in_order_of(calls, steps) == steps
+
+
+@pytest.mark.slow
+def test_a_row_calls_the_steps_of_its_walk(tmp_path):
     calls = run_and_read_calls(
         tmp_path,
         "run_classifier.py",
@@ -114,11 +133,9 @@ def test_a_row_and_a_request_call_the_steps_of_their_walks(tmp_path):
     )
     steps = read_steps("A row of a table")
     assert in_order_of(calls, steps) == steps
-    calls = serve_and_read_calls(tmp_path, tmp_path / "run_model")
-    steps = read_steps("A request")
-    assert in_order_of(calls, steps) == steps
 
 
+@pytest.mark.slow
 def test_a_text_calls_the_steps_of_its_walk(tmp_path):
     created = run_and_read_calls(tmp_path, *CREATE_DATA, "--output_file=masked")
     # Training masks these records, which is a step of its own.

@@ -1,4 +1,4 @@
-"""The network against recordings of the original code."""
+"""The network against recordings of Google's code."""
 
 import dataclasses
 import functools
@@ -206,7 +206,7 @@ def test_the_loss_of_a_task_is_that_of_googles_code(
     outputs = outputs if task == "squad" else {"logits": outputs}
     for name, value in {**outputs, "loss": total}.items():
         assert largest_difference(value, expected[name]) < 1e-7, name
-    # The original's global norm counts these slices one by one.
+    # The global norm of Google's code counts these slices one by one.
     words = model.bert.embeddings.word_embeddings
     assert isinstance(tape.gradient(total, words.value), tf.IndexedSlices)
 

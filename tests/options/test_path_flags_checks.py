@@ -127,7 +127,7 @@ ACCEPTED = [
     # A list of inputs may end in a comma, as shells make them.
     "input_file=corpus.txt,",
     "input_file=*.txt vocab_file=vocab.txt output_file=new/new",
-    # A file that was written before is replaced, as in the original.
+    # A file that was written before is replaced, as by Google's code.
     "input_file=corpus.txt output_file=vocab.txt",
     "init_checkpoint=model output_file=model.jsonl",
     "init_checkpoint=MODEL output_file=model/features",

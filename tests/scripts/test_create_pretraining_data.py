@@ -48,7 +48,7 @@ def test_records_are_those_of_googles_code(case, tmp_path):
     )
     case["vocab_file"] = folder / case["vocab_file"]
     output_files = [str(tmp_path / f"{name}.tfrecord") for name in "ab"]
-    # A flag that is set to its default leaves Google's form.
+    # A flag that is set to its default keeps Google's order and units.
     case |= {"dynamic_masking": False, "output_file": ",".join(output_files)}
     done = run_script(tmp_path, **case).check()
     num_instances = len(recorded["input_ids"])
@@ -130,7 +130,7 @@ def test_another_flag_than_that_of_the_shards_is_refused(written_shards):
     assert "random_seed=12345" in error
 
 
-def test_scalable_form_reads_through_a_file_system_of_tensorflow(tmp_path):
+def test_units_are_read_through_a_file_system_of_tensorflow(tmp_path):
     remote = f"file://{CORPUS}/harbor.txt"
     manifest = shards.create_shards(tmp_path, [remote])
     (entry,) = [x for x in manifest["inputs"] if x["path"] == remote]

@@ -72,14 +72,13 @@ def test_the_log_counts_the_rows_that_are_left_out(finished_run):
 def test_the_log_names_flags_that_may_find_the_missed_labels(
     finished_run, rows
 ):
-    # Both values are twice those of the run.
     advice = re.search(
-        r"finds no example of (.+) in the dev set\. Add examples, or set "
-        r"another --output_dir, --learning_rate=\S+ and --num_train_epochs=4\.",
-        finished_run.done.stderr,
+        "finds no example of (.+) in the dev set.*", finished_run.done.stderr
     )
-    assert advice
     assert {*advice[1].split(", ")} < labels_of(rows)
+    assert "--learning_rate=" in advice[0]
+    # Twice the epochs of the run.
+    assert "--num_train_epochs=4" in advice[0]
 
 
 def test_the_log_shows_the_scores_of_the_labels_once(finished_run):

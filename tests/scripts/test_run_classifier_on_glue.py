@@ -65,8 +65,8 @@ METRICS = {"sts-b": "pearson", "mnli": "eval_accuracy_mm", "csv": "f1_micro"}
 def finished(runs):
     """The folder of the finished runs, which no test changes."""
     for name, flags in runs.items():
-        form = flags["export_format"]
-        run_task_test("run_classifier.py", flags, METRICS[name], form)
+        export_format = flags["export_format"]
+        run_task_test("run_classifier.py", flags, METRICS[name], export_format)
     return runs["csv"]["output_dir"].parent
 
 

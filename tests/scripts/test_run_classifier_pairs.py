@@ -106,7 +106,7 @@ def test_a_model_that_compares_texts_starts_any_other_encoder(
 
 
 def export_from_elsewhere(folder, changes, *arguments):
-    """Exports a random classifier of Hugging Face's form for each of `changes`.
+    """Exports a random classifier, in Hugging Face's format, for each change.
 
     Returns the model, and the exports.
     """

@@ -1,5 +1,6 @@
 """Exports of every kind, asked in a process that has TensorFlow alone."""
 
+import asyncio
 import functools
 import json
 import types
@@ -8,7 +9,9 @@ import numpy as np
 import pytest
 
 import serving
+from serving.engines import EngineOptions
 from tests.support import fresh_process
+from tests.support.serving import asgi
 from tests.support.serving.exports import (
     CASED_TOKENIZER,
     FORMAT,
@@ -17,7 +20,6 @@ from tests.support.serving.exports import (
     create_options,
     export_model,
 )
-from tests.support.serving.server_process import running_server
 
 _ASK = """
 import json, sys
@@ -114,13 +116,31 @@ def load_text_model(saved_models_folder):
 
 
 @pytest.fixture(scope="session")
-def server_of_all_kinds(tmp_path_factory, saved_models_folder):
-    """A server with the SavedModel of every kind that accepts texts."""
-    models = {
-        name: saved_models_folder / name
-        for name, asked in REQUESTS.items()
-        if asked
+def ask_server(load_text_model, saved_models_folder):
+    """(method, path, body) -> (status, parsed reply) of the server's models.
+
+    They are of every kind that accepts texts. There is no process and no
+    connection: the fixture calls the server as an ASGI application. A body that
+    is text is sent as it is, any other as JSON.
+    """
+    pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+    # These import FastAPI.
+    from serving.http.app import ServerApp
+    from serving.http.served_model import ServedModel
+    from serving.http.server_state import ExportToServe
+
+    exports = {
+        name: ExportToServe(str(saved_models_folder / name), EngineOptions())
+        for name, requests in REQUESTS.items()
+        if requests
     }
-    folder = tmp_path_factory.mktemp("server")
-    with running_server(folder, models) as process:
-        yield process
+    app = ServerApp.create(exports)
+    for name in exports:
+        app.state.models[name] = ServedModel(load_text_model(name))
+
+    def ask_server(method, path, body=None):
+        text = body if isinstance(body, str) else json.dumps(body)
+        response = asyncio.run(asgi.ask(app, method, path, text.encode()))
+        return response.status, json.loads(response.body)
+
+    return ask_server

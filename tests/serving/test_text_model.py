@@ -36,7 +36,7 @@ def test_the_offsets_of_an_answer_point_to_it_in_the_passage(answers):
         text = PASSAGE[entry["start"] : entry["end"]]
         place = slice(entry["start_byte"], entry["end_byte"])
         assert data[place].decode() == text
-        # It has single spaces, as the original's; see docs.
+        # It has single spaces, as Google's answers do: see docs/differences.md.
         assert " ".join(text.split()) == entry["answer"]
         texts.append(text)
     assert any("\n" in text for text in texts)

@@ -1,4 +1,4 @@
-"""A model with two weights, a Trainer for it, and records of its batches.
+"""A model with two weights, a Trainer for it, and batches to train on.
 
 For example:
 
@@ -7,11 +7,9 @@ For example:
 """
 
 import dataclasses
-import functools
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
+from unittest import mock
 
 import keras
 import numpy as np
@@ -19,10 +17,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 import modeling
-from data.io import tf_examples
-from data.io.feature_specs import FeatureSpec
-from data.io.record_datasets import Records, create_dataset
-from data.io.tfrecord_files import frame_record
+from data.io.record_datasets import Records
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
@@ -41,8 +36,6 @@ from training.starting_point import StartingPoint
 Batch: TypeAlias = Mapping[str, NDArray[Any]]
 
 BATCH_SIZE = 2
-# Decides the order in which a Trainer reads records.
-SEED = 12345
 
 
 class TwoWeightModel(keras.Model):
@@ -116,7 +109,6 @@ def create_loop_config(output_dir: StrPath, **changes: object) -> Config:
         "keep_checkpoint_max": 0,
         "summary_steps": 0,
         "train_batch_size": BATCH_SIZE,
-        "seed": SEED,
     }
     return Config.from_values(
         output_dir=str(output_dir),
@@ -124,29 +116,22 @@ def create_loop_config(output_dir: StrPath, **changes: object) -> Config:
     )
 
 
-def write_records(path: StrPath, batches: Sequence[Batch]) -> Records:
-    """Writes records of batches, the first of which trains the first step.
+def create_batch_dataset(
+    batches: Sequence[Batch],
+) -> tf.data.Dataset[dict[str, tf.Tensor]]:
+    """Returns a dataset of batches, with the types that records have."""
+    return tf.data.Dataset.from_tensor_slices(
+        {
+            name: _stack([batch[name] for batch in batches])
+            for name in batches[0]
+        }
+    )
 
-    The file contains them in such an order that a Trainer, which shuffles them,
-    reads them in the order of the batches.
-    """
-    rows = [
-        {name: values[row] for name, values in batch.items()}
-        for batch in batches
-        for row in range(len(next(iter(batch.values()))))
-    ]
-    encoded = [b""] * len(rows)
-    for row, position in zip(rows, _training_order(len(rows)), strict=True):
-        features = {name: _feature_values(value) for name, value in row.items()}
-        encoded[position] = frame_record(tf_examples.encode_example(features))
-    Path(path).write_bytes(b"".join(encoded))
-    spec = {
-        name: FeatureSpec(
-            np.shape(value), "float32" if _is_float(value) else "int64"
-        )
-        for name, value in rows[0].items()
-    }
-    return Records([str(path)], spec)
+
+def _stack(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Returns arrays as one, of float32 or int32."""
+    stacked = np.stack(arrays)
+    return stacked.astype("float32" if stacked.dtype.kind == "f" else "int32")
 
 
 def fit_batches(
@@ -155,40 +140,13 @@ def fit_batches(
     num_train_steps: int,
     callbacks: Sequence[Callback] = (),
 ) -> None:
-    """Trains as `fit` does, on records of these batches."""
-    with tempfile.TemporaryDirectory() as folder:
-        records = write_records(f"{folder}/train.tf_record", batches)
-        trainer.fit(records, num_train_steps, callbacks)
+    """Trains as `fit` does, but on the first batch in step 1, and so on.
 
-
-@functools.cache
-def _training_order(num_records: int) -> list[int]:
-    """Returns the positions of a file's records as a training reads them."""
-    with tempfile.NamedTemporaryFile() as file:
-        for position in range(num_records):
-            record = tf_examples.encode_example({"position": [position]})
-            file.write(frame_record(record))
-        file.flush()
-        dataset = create_dataset(
-            Records([file.name], {"position": FeatureSpec(())}),
-            num_records,
-            is_training=True,
-            seed=SEED,
-        )
-        (epoch,) = dataset.take(1)
-        return [int(position) for position in epoch["position"]]
-
-
-def _is_float(value: NDArray[Any]) -> bool:
-    return np.asarray(value).dtype.kind == "f"
-
-
-def _feature_values(value: NDArray[Any]) -> tf_examples.Values:
-    """Returns the values of a feature as `encode_example` takes them."""
-    values = np.ravel(value)
-    if _is_float(values):
-        return values
-    return [int(integer) for integer in values]
+    `fit` itself shuffles the records that it reads.
+    """
+    left = create_batch_dataset(batches).skip(trainer.run_weights.global_step)
+    with mock.patch.object(trainer, "create_dataset", return_value=left):
+        trainer.fit(Records([], {}), num_train_steps, callbacks)
 
 
 def create_loop_trainer(

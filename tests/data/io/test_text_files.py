@@ -26,7 +26,7 @@ def test_patterns_without_a_file_are_an_error(tmp_path, monkeypatch, patterns):
 
 def test_lines_of_a_gzip_file_are_those_of_googles_code(tmp_path):
     path = tmp_path / "a.txt.gz"
-    # As in the original, carriage returns and zeros are within lines.
+    # As in Google's code, carriage returns and zeros are within lines.
     path.write_bytes(gzip.compress("a\rb\0c\r\nd\u2028\n\n".encode() * 999))
     lines = list(text_files.read_corpus_lines(path))
     assert lines[:3] == ["a\rb\0c\r", "d\u2028", ""]

@@ -140,7 +140,7 @@ def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
 @pytest.mark.parametrize(
     ("set_name", "file", "sentences", "words", "entities"),
     [
-        # The figures of the shared task's description.
+        # The numbers of the shared task's description.
         ("train", "train", 14041, 203621, 23499),
         ("dev", "valid", 3250, 51362, 5942),
         ("test", "test", 3453, 46435, 5648),

@@ -1,4 +1,4 @@
-"""Beam's flags in every form that Beam accepts, and typing errors in them."""
+"""Beam's flags in every notation that it accepts, and typing errors in them."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """Answers that the logits of small passages give.
 
-test_answer_decoding_golden.py compares answers with those that the original
+test_answer_decoding_golden.py compares answers with those that Google's code
 recorded.
 """
 

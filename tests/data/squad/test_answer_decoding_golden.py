@@ -1,4 +1,4 @@
-"""Predicted answers, against those that the original recorded."""
+"""Predicted answers, against those that Google's code recorded."""
 
 import json
 
@@ -37,7 +37,7 @@ def decoded(request):
 
 
 def read_recorded(case, name):
-    """Returns what the original wrote for a case, {} = no such file."""
+    """Returns what Google's code wrote for a case, {} = no such file."""
     if name not in case:
         return {}
     return json.loads((case["folder"] / case[name]).read_text())
@@ -65,7 +65,7 @@ def test_the_n_best_answers_equal_those_of_googles_code(decoded):
 
 
 def test_the_odds_of_no_answer_equal_those_of_googles_code(decoded):
-    """The original records them only with version_2_with_negative."""
+    """Google's code records them only with version_2_with_negative."""
     case, _, _, null_odds = decoded
     expected = read_recorded(case, "null_odds")
     assert [*null_odds] == [*expected]

@@ -1,6 +1,6 @@
 """The windows of small passages, their characters, and their records.
 
-test_passage_windows_golden.py compares windows with those that the original
+test_passage_windows_golden.py compares windows with those that Google's code
 recorded.
 """
 

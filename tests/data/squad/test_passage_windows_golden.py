@@ -1,4 +1,4 @@
-"""Windows of passages, against those that the original recorded."""
+"""Windows of passages, against those that Google's code recorded."""
 
 import numpy as np
 import pytest

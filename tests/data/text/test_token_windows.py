@@ -1,4 +1,4 @@
-"""Windows over long texts, against the original's way of comparing all."""
+"""Windows over long texts, against Google's way of comparing all."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from data.text.token_windows import (
 
 
 def is_max_context(doc_spans, cur_span_index, position):
-    """The original's loop over all windows, for one token."""
+    """Google's loop over all windows, for one token."""
     scores = []
     for start, length in doc_spans:
         end = start + length - 1

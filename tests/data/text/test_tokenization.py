@@ -54,7 +54,7 @@ def test_the_tokenizer_splits_every_code_point_as_the_reference_does(
         ), hex(ord(char))
 
 
-# As in the original's own test.
+# As in Google's own test.
 PIECES = [
     "[UNK]",
     "[CLS]",

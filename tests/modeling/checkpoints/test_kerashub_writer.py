@@ -169,7 +169,7 @@ def test_a_model_can_be_saved_before_its_first_call(tmp_path):
 
 @pytest.fixture
 def pretrainer():
-    """A model of pretraining, whose head KerasHub has not."""
+    """A model for pretraining, with a head that KerasHub does not have."""
     return create_perturbed(modeling.BertPretrainer)
 
 
@@ -220,7 +220,7 @@ def test_the_weights_are_those_that_kerashub_writes(rewritten, name):
     "name", ["config", "task", "tokenizer", "preprocessor"]
 )
 def test_the_json_files_are_those_that_kerashub_writes(rewritten, name):
-    """All but the accents, which KerasHub's user had kept."""
+    """Except for one entry: the recorded preset does not strip accents."""
     recorded = (RECORDED / f"{name}.json").read_text()
     expected = recorded.replace(
         '"strip_accents": false', '"strip_accents": true'
@@ -228,7 +228,7 @@ def test_the_json_files_are_those_that_kerashub_writes(rewritten, name):
     assert read_json(rewritten / f"{name}.json") == json.loads(expected)
 
 
-def test_the_metadata_has_the_entries_of_kerashub_but_for_the_date(rewritten):
+def test_the_metadata_has_the_entries_of_kerashub_except_the_date(rewritten):
     recorded = read_json(RECORDED / "metadata.json")
     written = read_json(rewritten / "metadata.json")
     assert written.keys() == recorded.keys() - {"date_saved"}

@@ -55,7 +55,7 @@ def check_encoder(model, backbone):
 
 
 def check_features(theirs, ours):
-    """Compares what the tokenizers make of texts, but for more padding."""
+    """Compares the ids of the tokenizers. KerasHub pads further."""
     length = ours["input_ids"].shape[1]
     for name, our_name in zip(THEIR_BATCH, BATCH, strict=True):
         value = np.asarray(theirs[name])

@@ -52,14 +52,50 @@ def test_an_encoder_leaves_the_head_of_a_checkpoint_unused(prefix):
     assert {*report.unused} == {"output_weights", "output_bias"}
 
 
-def test_a_block_starts_from_the_block_that_layers_names(classifier, prefix):
-    config = dataclasses.replace(SMALL, num_hidden_layers=2)
-    model = modeling.BertClassifier(config, 2)
-    load_checkpoint(model, prefix, initial_blocks=[0, 0])
-    values = values_of(model)
-    name = "bert/encoder/layer_{}/intermediate/dense/kernel"
-    expected = values_of(classifier)[name.format(0)]
-    np.testing.assert_array_equal(values[name.format(1)], expected)
+@pytest.fixture(scope="module")
+def four_blocks(tmp_path_factory):
+    """A folder with a classifier of four blocks, in two formats."""
+    folder = tmp_path_factory.mktemp("four_blocks")
+    config = dataclasses.replace(SMALL, num_hidden_layers=4)
+    model = built(modeling.BertClassifier(config, 2, seed=5))
+    modeling.save_release(model, folder / "tf1")
+    modeling.save_huggingface(model, folder / "hf")
+    return folder
+
+
+@pytest.fixture
+def three_blocks():
+    """A classifier of three blocks, with random weights."""
+    config = dataclasses.replace(SMALL, num_hidden_layers=3)
+    return modeling.BertClassifier(config, 2)
+
+
+@pytest.mark.parametrize("file_format", ["tf1", "hf"])
+def test_blocks_start_from_those_that_initial_blocks_names(
+    four_blocks, three_blocks, file_format
+):
+    config = dataclasses.replace(SMALL, num_hidden_layers=4)
+    whole = modeling.BertClassifier(config, 2)
+    load_checkpoint(whole, four_blocks / file_format)
+    chosen_blocks = [0, 3, 3]
+    report = load_checkpoint(
+        three_blocks, four_blocks / file_format, initial_blocks=chosen_blocks
+    )
+    assert not report.missing
+    assert all("layer" in name for name in report.unused)
+    for index, chosen in enumerate(chosen_blocks):
+        block = three_blocks.bert.encoder.blocks[index]
+        expected = whole.bert.encoder.blocks[chosen]
+        pairs = zip(block.weights, expected.weights, strict=True)
+        for weight, expected_weight in pairs:
+            np.testing.assert_array_equal(weight, expected_weight)
+
+
+def test_initial_blocks_name_as_many_blocks_as_the_model_has(
+    four_blocks, three_blocks
+):
+    with pytest.raises(ValueError, match="model's 3"):
+        load_checkpoint(three_blocks, four_blocks / "hf", initial_blocks=[0, 1])
 
 
 def test_another_number_of_labels_is_an_error_unless_the_head_is_new(prefix):

@@ -1,4 +1,4 @@
-"""Folders laid out as the original's releases, and what they replace."""
+"""Folders laid out as Google's releases, and what they replace."""
 
 import os
 import shutil

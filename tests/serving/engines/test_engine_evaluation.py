@@ -11,5 +11,7 @@ def test_records_are_scored_in_batches_of_bounded_size(
     size = MAX_BATCH_TOKENS // LENGTH
     task = BatchKeepingTask(tmp_path, [[7] * LENGTH] * (2 * size + 1))
     scores = task.evaluate_export(export_folders["classifier"])
-    assert scores == {form: {"count": 3} for form in exports.SMALL}
+    assert scores == {
+        export_format: {"count": 3} for export_format in exports.SMALL
+    }
     assert [len(outputs) for _, outputs in task.batches] == [size, size, 1]

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.app import ServerApp
+from tests.support.serving import asgi
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 
 
@@ -26,9 +27,6 @@ def ask_app(app, method="GET", path="/healthz", **headers):
     async def send(message):
         sent.append(message)
 
-    async def receive():
-        return {"type": "http.request", "body": b"", "more_body": False}
-
     scope = {
         "type": "http",
         "method": method,
@@ -38,7 +36,7 @@ def ask_app(app, method="GET", path="/healthz", **headers):
             (name.encode(), value.encode()) for name, value in headers.items()
         ],
     }
-    asyncio.run(app(scope, receive, send))
+    asyncio.run(app(scope, asgi.create_receive(b""), send))
     return sent[0]["status"], dict(sent[0]["headers"])
 
 
@@ -49,13 +47,29 @@ def test_the_state_decides_whether_the_server_is_healthy(export):
     assert ask_app(app)[0] == 200
 
 
-def test_a_token_protects_the_models_only(export):
-    app = ServerApp.create({"m": export}, token="a-long-token")
+TOKEN = "a-long-token"
+
+
+@pytest.fixture
+def guarded_app(export):
+    """A server that asks for a token."""
+    app = ServerApp.create({"m": export}, token=TOKEN)
     app.state.load_models()
-    assert ask_app(app, path="/api/models")[0] == 401
-    header = "Bearer a-long-token"
-    assert ask_app(app, path="/api/models", authorization=header)[0] == 200
-    assert ask_app(app)[0] == 200
+    return app
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/models", "/openapi.json", "/v1/models/m", "/nothing"]
+)
+def test_a_path_of_models_needs_the_token(guarded_app, path):
+    assert ask_app(guarded_app, path=path)[0] == 401
+    header = f"Bearer {TOKEN}"
+    assert ask_app(guarded_app, path=path, authorization=header)[0] != 401
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/", "/page.js"])
+def test_health_and_page_need_no_token(guarded_app, path):
+    assert ask_app(guarded_app, path=path)[0] == 200
 
 
 def test_an_origin_that_is_named_may_read_replies(export):

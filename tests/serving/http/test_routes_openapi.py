@@ -29,9 +29,9 @@ FIELDS_OF_TASK = {
 
 
 @pytest.fixture
-def paths(server_of_all_kinds):
+def paths(ask_server):
     """{path: {method: its operation}} of openapi.json."""
-    status, description = server_of_all_kinds.ask("GET", "/openapi.json")
+    status, description = ask_server("GET", "/openapi.json")
     assert status == 200
     return description["paths"]
 

@@ -1,8 +1,6 @@
-"""serve.py as a process, asked by many clients, good and hostile ones.
+"""serve.py as a process: many clients at once, hostile ones, and its end.
 
-serving/http/handlers.py reads what clients send,
-serving/http/request_bodies.py refuses what is too large, and
-serving/http/uvicorn_server.py holds the connections.
+The files test_app_*.py ask the same application without a connection.
 """
 
 import contextlib
@@ -18,121 +16,34 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.serve_config import LimitOptions
-from serving.text_tasks.asking import ModelAsker
-from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
-from tests.support.serving.exports import MASKED, TEXTS
+from tests.support.serving.exports import TEXT_TASK_REQUESTS
 from tests.support.serving.server_process import running_server, send_bytes
 
 TEXT = {"text": "The harbor light is on."}
 TAG = "/api/models/ner/tag"
-CLASSIFY = "/api/models/classifier/classify"
 HEAD = b"POST /api/models/ner/tag HTTP/1.1\r\nHost: a\r\n"
-WITH_MASKS = [text for text in MASKED if "[MASK]" in text]
-# (kind of model, task, requests)
-TASKS = [
-    ("classifier", "classify", [{"text": text} for text in TEXTS]),
-    (
-        "squad",
-        "answer",
-        [{"question": "Who?", "context": text} for text in TEXTS],
-    ),
-    ("ner", "tag", [{"text": text} for text in TEXTS]),
-    ("pretraining", "fill-mask", [{"text": text} for text in WITH_MASKS]),
-    ("features", "embed", [{"text": text} for text in TEXTS]),
-    ("features", "tokenize", [{"text": text} for text in TEXTS]),
-]
-
-
 # Clients that ask at the same time, and how often each request is sent.
 NUM_CLIENTS = 64
 NUM_REPEATS = 4
-EACH_TASK = pytest.mark.parametrize(("kind", "task", "requests"), TASKS)
 
 
-@pytest.fixture
-def ask_python(load_text_model):
-    """(kind, task, requests) -> the replies of the model in this process."""
-
-    def ask_python(kind, task, requests):
-        model = load_text_model(kind)
-        reply_options = ReplyOptions(top_k=8, n_best=8)
-        return ModelAsker(
-            model.text_engine, model.text_task(task), reply_options
-        ).ask(requests)
-
-    return ask_python
-
-
-def check_reply(server, path, body, expected):
-    """Checks what a server replies to a request."""
-    status, reply = server.ask("POST", path, body)
-    assert status == 200, reply
-    assert_same(reply, expected, 1e-4)
-
-
-@EACH_TASK
-def test_one_request_has_the_reply_of_python(
-    server_of_all_kinds, ask_python, kind, task, requests
-):
-    _, request, *_ = requests
-    (expected,) = ask_python(kind, task, [request])
-    check_reply(
-        server_of_all_kinds, f"/api/models/{kind}/{task}", request, expected
-    )
-
-
-@EACH_TASK
-def test_a_list_of_requests_has_the_replies_of_python(
-    server_of_all_kinds, ask_python, kind, task, requests
-):
-    expected = ask_python(kind, task, requests)
-    check_reply(
-        server_of_all_kinds, f"/api/models/{kind}/{task}", requests, expected
-    )
-
-
-@EACH_TASK
-def test_a_request_of_lists_has_the_replies_of_python(
-    server_of_all_kinds, ask_python, kind, task, requests
-):
-    expected = ask_python(kind, task, requests)
-    body = {
-        field: [request[field] for request in requests] for field in requests[0]
+@pytest.fixture(scope="module")
+def server_of_all_kinds(tmp_path_factory, saved_models_folder):
+    """A server with the SavedModel of every kind that accepts texts."""
+    models = {
+        kind: saved_models_folder / kind for kind, _, _ in TEXT_TASK_REQUESTS
     }
-    check_reply(
-        server_of_all_kinds, f"/api/models/{kind}/{task}", body, expected
-    )
-
-
-@pytest.mark.parametrize(
-    ("kind", "task", "requests"),
-    [
-        (kind, task, requests)
-        for kind, task, requests in TASKS
-        # It is not the first task of its model.
-        if task != "tokenize"
-    ],
-)
-def test_the_path_of_tensorflow_serving_has_the_replies_of_python(
-    server_of_all_kinds, ask_python, kind, task, requests
-):
-    expected = {"predictions": ask_python(kind, task, requests)}
-    # Only a question has two fields.
-    instances = [
-        request if task == "answer" else request["text"] for request in requests
-    ]
-    body = {"instances": instances}
-    check_reply(
-        server_of_all_kinds, f"/v1/models/{kind}:predict", body, expected
-    )
+    folder = tmp_path_factory.mktemp("server")
+    with running_server(folder, models) as process:
+        yield process
 
 
 def test_64_clients_get_the_replies_of_one(server_of_all_kinds):
     """Whatever else is in a batch, a reply is to its own text."""
     requests = [
         (f"/api/models/{kind}/{task}", request)
-        for kind, task, many in TASKS
+        for kind, task, many in TEXT_TASK_REQUESTS
         for request in many
     ]
     alone = [server_of_all_kinds.ask("POST", *request) for request in requests]
@@ -146,105 +57,6 @@ def test_64_clients_get_the_replies_of_one(server_of_all_kinds):
         for number, (status, reply) in zip(numbers, result, strict=True):
             assert status == 200
             assert_same(reply, alone[number][1], 1e-4)
-
-
-# Brackets in brackets, more than a reader of JSON can follow.
-TOO_DEEP = "[" * 50_000
-MAX_TEXTS = LimitOptions().max_texts
-# {what is asked: (method, path, body, status, part of the reply)}
-REPLIES = {
-    "unknown model": ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
-    "unknown task": (
-        "POST",
-        "/api/models/ner/embed",
-        TEXT,
-        404,
-        "choose from tag",
-    ),
-    "unknown signature": (
-        "POST",
-        "/v1/models/ner:classify",
-        {"instances": []},
-        404,
-        "paths are",
-    ),
-    "unknown page": ("GET", "/docs", None, 404, ""),
-    "file outside of the page": ("GET", "/%2e%2e/server.py", None, 404, ""),
-    "wrong method": ("GET", TAG, None, 405, "use POST"),
-    "not JSON": ("POST", TAG, TOO_DEEP, 400, "JSON"),
-    "half of a surrogate pair": (
-        "POST",
-        TAG,
-        '{"text": "\\ud800"}',
-        400,
-        "surrogate",
-    ),
-    "missing field": ("POST", CLASSIFY, {"txt": 3}, 400, "'text' is missing"),
-    "null in a list": (
-        "POST",
-        TAG,
-        [TEXT, {"text": None}],
-        400,
-        "text 2: 'text'",
-    ),
-    "lists of two lengths": (
-        "POST",
-        "/api/models/squad/answer",
-        {"question": ["a"], "context": ["b", "c"]},
-        400,
-        "context, question",
-    ),
-    "instances that are no list": (
-        "POST",
-        "/v1/models/ner:predict",
-        {"instances": "a"},
-        400,
-        "instances",
-    ),
-    "too many texts": (
-        "POST",
-        TAG,
-        {"text": ["a"] * (MAX_TEXTS + 1)},
-        413,
-        "--max_texts",
-    ),
-    "no texts": ("POST", TAG, {"text": []}, 200, "[]"),
-    "no instances": (
-        "POST",
-        "/v1/models/ner:predict",
-        {"instances": []},
-        200,
-        "predictions",
-    ),
-    "surrogate in a field that no task reads": (
-        "POST",
-        TAG,
-        '{"text": "a", "b": "\\ud800"}',
-        200,
-        '"words": ["a"]',
-    ),
-    "description of the paths": (
-        "GET",
-        "/openapi.json",
-        None,
-        200,
-        "passages",
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "part"), REPLIES.values(), ids=REPLIES
-)
-def test_the_server_replies_to_a_request_with_its_status(
-    server_of_all_kinds, method, path, body, status, part
-):
-    result, reply = server_of_all_kinds.ask(method, path, body)
-    assert result == status, reply
-    assert part in json.dumps(reply)
-    if status >= 400:
-        assert [*reply] == ["error"]
-        assert "\n" not in reply["error"]
 
 
 MAX_BYTES = LimitOptions().max_body_bytes
@@ -319,52 +131,12 @@ def guarded_server(tmp_path_factory, export_folders):
         yield server
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {},
-        {"Authorization": "Bearer b"},
-        {"Authorization": SECRET},
-        {"Authorization": "Bearer \xe9"},
-    ],
-)
-def test_a_path_of_models_without_the_token_gets_status_401(
-    guarded_server, headers
-):
-    paths = ("/api/models", "/openapi.json", "/v1/models/ner", "/nothing")
-    for path in paths:
-        status, reply = guarded_server.ask("GET", path, None, headers)
-        assert status == 401
-        assert "TOKEN" in reply["error"]
-
-
-@pytest.mark.parametrize("path", ["/healthz", "/", "/page.js"])
-def test_health_and_page_need_no_token(guarded_server, path):
-    assert guarded_server.ask("GET", path)[0] == 200
-
-
-@pytest.mark.parametrize(
-    ("word", "status"),
-    [
-        ("Bearer a-secret-word", 200),
-        ("bearer a-secret-word", 200),
-        ("BEARER  a-secret-word", 200),
-        ("Bearer A-secret-word", 401),
-        ("Basic a-secret-word", 401),
-    ],
-)
-def test_the_server_compares_the_case_of_a_token_but_not_of_bearer(
-    guarded_server, word, status
-):
-    sent = {"Authorization": word}
-    assert guarded_server.ask("GET", "/api/models", None, sent)[0] == status
-
-
 def test_the_log_shows_how_to_ask_with_a_token(guarded_server):
     command = re.search("curl .*", guarded_server.script.stderr())[0]
     *_, header, _, body, url = shlex.split(command)
     assert header == "Authorization: Bearer TOKEN"
     assert url == f"http://127.0.0.1:{guarded_server.port}{TAG}"
+    assert guarded_server.ask("POST", TAG, body)[0] == 401
     assert guarded_server.ask("POST", TAG, body, PROOF)[0] == 200
 
 

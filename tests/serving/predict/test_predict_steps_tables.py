@@ -1,4 +1,4 @@
-"""predict.py on tables and texts: forms of files, bad rows, wrong flags."""
+"""predict.py on tables and texts: formats of files, bad rows, wrong flags."""
 
 import csv
 import gzip

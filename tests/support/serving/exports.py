@@ -171,3 +171,17 @@ REQUESTS = {
     # Over ids alone.
     "multiple_choice": [],
 }
+_WITH_MASKS = [text for text in MASKED if "[MASK]" in text]
+# (kind of export, text task, requests to it by HTTP)
+TEXT_TASK_REQUESTS = [
+    ("classifier", "classify", [{"text": text} for text in TEXTS]),
+    (
+        "squad",
+        "answer",
+        [{"question": "Who?", "context": text} for text in TEXTS],
+    ),
+    ("ner", "tag", [{"text": text} for text in TEXTS]),
+    ("pretraining", "fill-mask", [{"text": text} for text in _WITH_MASKS]),
+    ("features", "embed", [{"text": text} for text in TEXTS]),
+    ("features", "tokenize", [{"text": text} for text in TEXTS]),
+]

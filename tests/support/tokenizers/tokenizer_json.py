@@ -1,4 +1,4 @@
-"""Writes a tokenizer.json in the form that transformers 5 saves.
+"""Writes a tokenizer.json in the format that transformers 5 saves.
 
 For example:
 

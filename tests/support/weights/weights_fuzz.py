@@ -298,7 +298,7 @@ LOADERS = (_from_preset, _export, _train, _evaluate, _teach, _convert)
 def _peak_memory() -> int:
     """Returns the peak bytes of memory of this program.
 
-    The figure of `getrusage` may be that of the process that started it.
+    The number of `getrusage` may be that of the process that started it.
     """
     status = Path("/proc/self/status").read_text()
     (line,) = (

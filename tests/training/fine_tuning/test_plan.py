@@ -194,7 +194,7 @@ def checksum(tmp_path):
 
 @pytest.fixture
 def answers(tmp_path):
-    """A file that the figures of the dev set come from."""
+    """A file that the scores on the dev set come from."""
     path = tmp_path / "dev.json"
     path.write_text("{}")
     return path

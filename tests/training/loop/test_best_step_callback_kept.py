@@ -216,15 +216,15 @@ def test_a_resume_from_before_the_best_step_finds_the_same_steps(
     options, tmp_path
 ):
     flags = {"num_train_epochs": 6, "save_checkpoints_steps": 6}
-    figures = [0.5, 0.7, 0.6, 0.65, 0.9, 0.8]
+    accuracies = [0.5, 0.7, 0.6, 0.65, 0.9, 0.8]
     undisturbed = options | {"output_dir": f"{tmp_path}/whole"}
-    run_task(undisturbed, figures, **flags)
+    run_task(undisturbed, accuracies, **flags)
     # The run stops after step 10, its best step, and resumes from step 6.
     with pytest.raises(StopIteration):
-        run_task(options, figures[:5], **flags)
+        run_task(options, accuracies[:5], **flags)
     assert list_checkpoint_steps(tmp_path / "run") == [6]
     assert recorded_best_step(tmp_path) == 10
-    run_task(options, figures[3:], **flags)
+    run_task(options, accuracies[3:], **flags)
     whole = tmp_path / "whole"
     assert_same_bits(
         read_checkpoint(tmp_path / "run/best"), read_checkpoint(whole / "best")

@@ -10,10 +10,10 @@ def test_the_weights_of_a_step_are_evaluated_once(tmp_path):
 
     def evaluate():
         evaluated.append(trainer.run_weights.global_step)
-        return {"figure": -len(evaluated)}
+        return {"score": -len(evaluated)}
 
     evaluate_once = evaluate_once_per_step(trainer.run_weights, evaluate)
-    assert evaluate_once() == evaluate_once() == {"figure": -1}
+    assert evaluate_once() == evaluate_once() == {"score": -1}
     trainer.run_weights.advance(1)
-    assert evaluate_once() == {"figure": -2}
+    assert evaluate_once() == {"score": -2}
     assert evaluated == [0, 1]

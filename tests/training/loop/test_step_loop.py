@@ -9,10 +9,10 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import (
     OnStep,
+    create_batch_dataset,
     create_batches,
     create_loop_trainer,
     fit_batches,
-    write_records,
 )
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback, Decision
@@ -46,9 +46,6 @@ class Loop:
     def __init__(self, folder, callbacks=()):
         self.stop = threading.Event()
         self._trainer = create_loop_trainer(folder)
-        self._records = write_records(
-            folder / "train.tf_record", create_batches([])
-        )
         self._loop = StepLoop(
             self._trainer.train_step,
             self._trainer.run_weights,
@@ -65,7 +62,7 @@ class Loop:
 
     def run(self):
         """Runs the steps; returns the names of the reasons to end."""
-        dataset = self._trainer.create_dataset(self._records)
+        dataset = create_batch_dataset(create_batches([]))
         reasons = self._loop.run(dataset, self.stop, epochs=None)
         return [name for name, value in reasons._asdict().items() if value]
 
@@ -118,7 +115,7 @@ def stopped_early(request, tmp_path):
 
     def evaluate():
         evaluated.append(trainer.run_weights.global_step)
-        return {"figure": -len(evaluated)}
+        return {"score": -len(evaluated)}
 
     trainer = create_loop_trainer(
         tmp_path,
@@ -129,7 +126,7 @@ def stopped_early(request, tmp_path):
     best = BestStepCallback(
         trainer,
         evaluate,
-        BestStepRule(7, "figure", patience=2),
+        BestStepRule(7, "score", patience=2),
         num_train_steps=50,
     )
     fit_batches(trainer, create_batches([]), 50, [best])
@@ -162,7 +159,7 @@ def test_the_best_step_is_kept_among_calls_of_several_steps(
     trainer, _ = stopped_early
     assert list_checkpoint_steps(tmp_path / "best") == [7]
     best_step = trainer.run_folder.best_step
-    assert best_step.find_evaluation() == (7, {"figure": -1})
+    assert best_step.find_evaluation() == (7, {"score": -1})
 
 
 def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):

@@ -5,7 +5,6 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import modeling
@@ -174,46 +173,6 @@ def test_a_teacher_of_another_vocabulary_size_is_refused(options, teacher):
         load_teacher(
             create_starting_point(options, student_config), create_model
         )
-
-
-@pytest.mark.parametrize("file_format", ["tf1", "hf"])
-def test_a_student_starts_from_chosen_blocks(teacher, file_format):
-    bert_config = modeling.load_config(teacher / "hf")
-    whole = modeling.BertClassifier(bert_config, 2)
-    modeling.load_checkpoint(whole, teacher / file_format)
-    student = modeling.BertClassifier(
-        dataclasses.replace(bert_config, num_hidden_layers=3), 2
-    )
-    chosen_blocks = [0, 3, 3]
-    report = modeling.load_checkpoint(
-        student, teacher / file_format, initial_blocks=chosen_blocks
-    )
-    assert not report.missing
-    assert all("layer" in name for name in report.unused)
-    for index, chosen in enumerate(chosen_blocks):
-        block = student.bert.encoder.blocks[index]
-        expected = whole.bert.encoder.blocks[chosen]
-        pairs = zip(block.weights, expected.weights, strict=True)
-        for weight, expected_weight in pairs:
-            np.testing.assert_array_equal(weight, expected_weight)
-
-
-def test_as_many_blocks_must_be_chosen_as_the_student_has(teacher):
-    bert_config = modeling.load_config(teacher / "hf")
-    student = modeling.BertClassifier(
-        dataclasses.replace(bert_config, num_hidden_layers=3), 2
-    )
-    with pytest.raises(ValueError, match="model's 3"):
-        modeling.load_checkpoint(student, teacher / "hf", initial_blocks=[0, 1])
-
-
-@pytest.mark.parametrize(
-    ("flag", "value"), [("distill_alpha", 0.5), ("init_layers", ["0", "1"])]
-)
-def test_flags_without_a_teacher_are_refused(options, flag, value):
-    parsed = toy_task.create_command(options | {"teacher": None, flag: value})
-    with pytest.raises(ValueError, match=f"--{flag}"):
-        parsed.config.check(parsed.set_by_user)
 
 
 @pytest.mark.parametrize(

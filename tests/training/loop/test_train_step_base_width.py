@@ -58,7 +58,7 @@ def test_steps_in_plain_operations_are_those_that_were_recorded(tmp_path):
 
 
 @pytest.mark.slow
-def test_steps_in_the_forms_of_real_sizes_are_those_that_were_recorded(
+def test_steps_in_faster_versions_are_those_that_were_recorded(
     tmp_path,
 ):
     logs, changes = train_recorded_steps(tmp_path, "float32")

@@ -1,4 +1,4 @@
-"""Training in float64 against recordings of the original, step by step."""
+"""Training in float64 against recordings of Google's code, step by step."""
 
 import dataclasses
 

@@ -2,7 +2,12 @@
 
 import pytest
 
+from data.io import tf_examples
+from data.io.feature_specs import FeatureSpec
+from data.io.record_datasets import Records
+from data.io.tfrecord_files import frame_record
 from tests.support.two_weight_model import (
+    BATCH_SIZE,
     OnStep,
     create_batches,
     create_loop_trainer,
@@ -26,16 +31,45 @@ def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
     assert steps == [4, 5]
 
 
-def test_a_resumed_run_reads_the_records_of_the_steps_that_are_left(tmp_path):
-    # The loss of a step is the factor in its records, so small are the updates.
-    batches = create_batches([2, 3, 5, 7])
-    fit_batches(create_loop_trainer(tmp_path, learning_rate=1e-9), batches, 2)
-    trainer = create_loop_trainer(tmp_path, learning_rate=1e-9)
+@pytest.fixture
+def records(tmp_path):
+    """Records of eight factors, for four steps of a TwoWeightModel."""
+    path = tmp_path / "train.tf_record"
+    examples = [
+        tf_examples.encode_example({"factor": [factor], "zero": [0.0]})
+        for factor in FACTORS
+    ]
+    path.write_bytes(b"".join(map(frame_record, examples)))
+    spec = {name: FeatureSpec((), "float32") for name in ("factor", "zero")}
+    return Records([str(path)], spec)
+
+
+FACTORS = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0]
+
+
+def train_on_records(folder, records, num_train_steps):
+    """Trains up to a step, and returns the losses of the new steps."""
+    # The loss of a step is the mean of its factors, so small are the updates.
+    trainer = create_loop_trainer(folder, learning_rate=1e-9)
     trainer.run_weights.load_start()
     losses = []
-    callback = OnStep(lambda step, logs: losses.append(logs["loss"]))
-    fit_batches(trainer, batches, 4, [callback])
-    assert losses == pytest.approx([5, 7], rel=1e-4)
+    callback = OnStep(lambda step, logs: losses.append(float(logs["loss"])))
+    trainer.fit(records, num_train_steps, [callback])
+    return losses
+
+
+def test_an_epoch_trains_once_on_each_record(tmp_path, records):
+    losses = train_on_records(tmp_path / "run", records, 4)
+    assert sum(losses) * BATCH_SIZE == pytest.approx(sum(FACTORS), rel=1e-4)
+
+
+def test_a_resumed_run_reads_the_records_of_the_steps_that_are_left(
+    tmp_path, records
+):
+    whole = train_on_records(tmp_path / "whole", records, 4)
+    start = train_on_records(tmp_path / "resumed", records, 2)
+    rest = train_on_records(tmp_path / "resumed", records, 4)
+    assert start + rest == pytest.approx(whole, rel=1e-4)
 
 
 def test_a_finished_run_trains_nothing(tmp_path, caplog):

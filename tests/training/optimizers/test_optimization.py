@@ -52,7 +52,7 @@ def test_biases_and_normalizations_are_not_decayed(path):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        # It jumps after the warmup, as the original does.
+        # It jumps after the warmup, as Google's code does.
         (
             {"num_train_steps": 10, "num_warmup_steps": 4},
             [0, 0.25, 0.5, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0, 0, 0],

@@ -37,12 +37,6 @@ def test_the_columns_of_a_pair_are_those_of_its_texts():
     assert options.text_columns() == ["q", "p"]
 
 
-def test_a_column_of_texts_is_not_that_of_the_label():
-    options = ColumnOptions(text_column="a", label_column="a")
-    with pytest.raises(ValueError, match="--label_column=a must not be"):
-        options.text_columns()
-
-
 @pytest.mark.parametrize(
     ("columns", "has_header"),
     [
@@ -64,3 +58,16 @@ def test_usual_columns_of_pairs_do_not_replace_those_of_the_user():
     assert options.text_columns() == ["q", "passage"]
     assert options.label_column == "relevance"
     assert options.output_mode == "regression"
+
+
+@pytest.mark.parametrize(
+    "flags", [{"text_column": "label"}, {"text_b_column": "label"}]
+)
+def test_no_column_is_both_text_and_label(flags):
+    with pytest.raises(ValueError, match="--label_column=label"):
+        ColumnOptions(**flags).text_columns()
+
+
+def test_a_text_may_be_its_own_pair_as_in_simcse():
+    options = ColumnOptions(text_b_column="text")
+    assert options.text_columns() == ["text", "text"]

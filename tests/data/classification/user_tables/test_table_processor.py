@@ -13,7 +13,11 @@ from data.classification.user_tables.table_processor import (
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
-from tests.support.tables.labeled_tables import open_task_processor
+from tests.support.tables.labeled_tables import (
+    open_task_processor,
+    read_examples,
+    write_train_set,
+)
 
 
 @pytest.fixture
@@ -161,3 +165,16 @@ def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
     (tmp_path / "train.jsonl").write_text('{"text": "x", \n')
     with pytest.raises(ValueError, match=r"train\.jsonl is not valid"):
         open_task_processor("csv", tmp_path, **flags)
+
+
+def test_a_missing_table_is_named_by_the_files_that_may_be_it(tmp_path):
+    names = "dev.csv or dev.tsv or dev.jsonl"
+    with pytest.raises(FileNotFoundError, match=names):
+        read_examples(tmp_path, "dev.txt", "", labels=["x", "y"])
+
+
+def test_two_train_sets_are_an_error(tmp_path):
+    (tmp_path / "train.tsv").write_text("text\tlabel\na\tx\n")
+    sets = write_train_set(tmp_path, "text,label\na,x\nb,y\n")
+    with pytest.raises(ValueError, match=r"train\.csv and .*train\.tsv"):
+        sets.read_labels()

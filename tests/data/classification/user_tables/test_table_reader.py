@@ -1,9 +1,12 @@
-"""The files of a user's own tables: their formats, columns and errors."""
+"""Which lines of a table are examples, and which line an error names.
+
+As in all test_table_reader_*.py, `labeled_tables` lets a task of tables create
+the TableReader, by the flags that a user sets.
+"""
 
 import pytest
 
 from tests.support.tables.labeled_tables import (
-    create_processor,
     read_examples,
     write_train_set,
 )
@@ -51,32 +54,6 @@ def test_without_quoting_a_quote_is_a_letter(tmp_path):
 def test_an_error_names_the_file_or_the_line(tmp_path, name, text, culprit):
     with pytest.raises(ValueError, match=culprit):
         read_examples(tmp_path, name, text, labels=["x", "y"])
-
-
-def test_a_missing_table_is_named_by_the_files_that_may_be_it(tmp_path):
-    names = "dev.csv or dev.tsv or dev.jsonl"
-    with pytest.raises(FileNotFoundError, match=names):
-        read_examples(tmp_path, "dev.txt", "", labels=["x", "y"])
-
-
-def test_two_train_sets_are_an_error(tmp_path):
-    (tmp_path / "train.tsv").write_text("text\tlabel\na\tx\n")
-    sets = write_train_set(tmp_path, "text,label\na,x\nb,y\n")
-    with pytest.raises(ValueError, match=r"train\.csv and .*train\.tsv"):
-        sets.read_labels()
-
-
-@pytest.mark.parametrize(
-    "flags", [{"text_column": "label"}, {"text_b_column": "label"}]
-)
-def test_no_column_is_both_text_and_label(tmp_path, flags):
-    with pytest.raises(ValueError, match="--label_column=label"):
-        create_processor(tmp_path, **flags)
-
-
-def test_a_text_may_be_its_own_pair_as_in_simcse(tmp_path):
-    processor = create_processor(tmp_path, text_b_column="text")
-    assert processor.text_columns == ["text", "text"]
 
 
 # Rows of a table without names of columns, and the flags that read them.

@@ -1,4 +1,4 @@
-"""Answers that a graph decodes, against the Python that equals the original.
+"""Answers that a graph decodes, against the Python that equals Google's.
 
 test_token_spans_graph.py tests one rule at a time.
 """

@@ -1,0 +1,192 @@
+"""What serve.py replies for a model of every kind, asked without a connection.
+
+tests/serving/http/test_handlers.py checks the same with a model of the test.
+"""
+
+import json
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving.http.serve_config import LimitOptions
+from serving.text_tasks.asking import ModelAsker
+from serving.text_tasks.text_task import ReplyOptions
+from tests.support.checkpoints import assert_same
+from tests.support.serving.exports import TEXT_TASK_REQUESTS
+
+TEXT = {"text": "The harbor light is on."}
+TAG = "/api/models/ner/tag"
+CLASSIFY = "/api/models/classifier/classify"
+EACH_TASK = pytest.mark.parametrize(
+    ("kind", "task", "requests"), TEXT_TASK_REQUESTS
+)
+
+
+@pytest.fixture
+def ask_python(load_text_model):
+    """(kind, task, requests) -> the replies of the model in this process."""
+
+    def ask_python(kind, task, requests):
+        model = load_text_model(kind)
+        reply_options = ReplyOptions(top_k=8, n_best=8)
+        return ModelAsker(
+            model.text_engine, model.text_task(task), reply_options
+        ).ask(requests)
+
+    return ask_python
+
+
+def check_reply(ask_server, path, body, expected):
+    """Checks what the server replies to a request."""
+    status, reply = ask_server("POST", path, body)
+    assert status == 200, reply
+    assert_same(reply, expected, 1e-4)
+
+
+@EACH_TASK
+def test_one_request_has_the_reply_of_python(
+    ask_server, ask_python, kind, task, requests
+):
+    _, request, *_ = requests
+    (expected,) = ask_python(kind, task, [request])
+    check_reply(ask_server, f"/api/models/{kind}/{task}", request, expected)
+
+
+@EACH_TASK
+def test_a_list_of_requests_has_the_replies_of_python(
+    ask_server, ask_python, kind, task, requests
+):
+    expected = ask_python(kind, task, requests)
+    check_reply(ask_server, f"/api/models/{kind}/{task}", requests, expected)
+
+
+@EACH_TASK
+def test_a_request_of_lists_has_the_replies_of_python(
+    ask_server, ask_python, kind, task, requests
+):
+    expected = ask_python(kind, task, requests)
+    body = {
+        field: [request[field] for request in requests] for field in requests[0]
+    }
+    check_reply(ask_server, f"/api/models/{kind}/{task}", body, expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "task", "requests"),
+    [
+        (kind, task, requests)
+        for kind, task, requests in TEXT_TASK_REQUESTS
+        # It is not the first task of its model.
+        if task != "tokenize"
+    ],
+)
+def test_the_path_of_tensorflow_serving_has_the_replies_of_python(
+    ask_server, ask_python, kind, task, requests
+):
+    expected = {"predictions": ask_python(kind, task, requests)}
+    # Only a question has two fields.
+    instances = [
+        request if task == "answer" else request["text"] for request in requests
+    ]
+    body = {"instances": instances}
+    check_reply(ask_server, f"/v1/models/{kind}:predict", body, expected)
+
+
+# Brackets in brackets, more than a reader of JSON can follow.
+TOO_DEEP = "[" * 50_000
+MAX_TEXTS = LimitOptions().max_texts
+# {what is asked: (method, path, body, status, part of the reply)}
+REPLIES = {
+    "unknown model": ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
+    "unknown task": (
+        "POST",
+        "/api/models/ner/embed",
+        TEXT,
+        404,
+        "choose from tag",
+    ),
+    "unknown signature": (
+        "POST",
+        "/v1/models/ner:classify",
+        {"instances": []},
+        404,
+        "paths are",
+    ),
+    "unknown page": ("GET", "/docs", None, 404, ""),
+    "file outside of the page": ("GET", "/../server.py", None, 404, ""),
+    "wrong method": ("GET", TAG, None, 405, "use POST"),
+    "not JSON": ("POST", TAG, TOO_DEEP, 400, "JSON"),
+    "half of a surrogate pair": (
+        "POST",
+        TAG,
+        '{"text": "\\ud800"}',
+        400,
+        "surrogate",
+    ),
+    "missing field": ("POST", CLASSIFY, {"txt": 3}, 400, "'text' is missing"),
+    "null in a list": (
+        "POST",
+        TAG,
+        [TEXT, {"text": None}],
+        400,
+        "text 2: 'text'",
+    ),
+    "lists of two lengths": (
+        "POST",
+        "/api/models/squad/answer",
+        {"question": ["a"], "context": ["b", "c"]},
+        400,
+        "context, question",
+    ),
+    "instances that are no list": (
+        "POST",
+        "/v1/models/ner:predict",
+        {"instances": "a"},
+        400,
+        "instances",
+    ),
+    "too many texts": (
+        "POST",
+        TAG,
+        {"text": ["a"] * (MAX_TEXTS + 1)},
+        413,
+        "--max_texts",
+    ),
+    "no texts": ("POST", TAG, {"text": []}, 200, "[]"),
+    "no instances": (
+        "POST",
+        "/v1/models/ner:predict",
+        {"instances": []},
+        200,
+        "predictions",
+    ),
+    "surrogate in a field that no task reads": (
+        "POST",
+        TAG,
+        '{"text": "a", "b": "\\ud800"}',
+        200,
+        '"words": ["a"]',
+    ),
+    "description of the paths": (
+        "GET",
+        "/openapi.json",
+        None,
+        200,
+        "passages",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "part"), REPLIES.values(), ids=REPLIES
+)
+def test_the_server_replies_to_a_request_with_its_status(
+    ask_server, method, path, body, status, part
+):
+    result, reply = ask_server(method, path, body)
+    assert result == status, reply
+    assert part in json.dumps(reply)
+    if status >= 400:
+        assert [*reply] == ["error"]
+        assert "\n" not in reply["error"]
