@@ -20,7 +20,7 @@ from data.predictions.output_writer import (
 )
 from files.paths import is_remote
 from serving.model_cache import MODEL_CACHE
-from serving.predict.bulk_job import run_bulk_job
+from serving.predict.bulk_job import BulkJob
 from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import (
     InputRow,
@@ -226,14 +226,19 @@ def reply_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    setup = _create_bulk_setup(config, output_format, paths)
+    job = BulkJob(
+        setup=_create_bulk_setup(config, output_format, paths),
+        input_files=paths,
+        output_file=output_file,
+        num_shards=config.num_shards or 0,
+    )
     unit_runner = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
-        result = run_bulk_job(
-            setup, paths, output_file, config.num_shards or 0, unit_runner
-        )
-    result.counts.log(result.text)
-    return result.counts.num_failed
+        manifest, is_new = job.run(unit_runner)
+    counts = OutputCounts(**manifest["answers"])
+    pattern = job.paths.pattern(len(manifest["shards"]))
+    counts.log(f"wrote {pattern}" if is_new else f"already wrote {pattern}")
+    return counts.num_failed
 
 
 def _create_bulk_setup(
