@@ -20,7 +20,7 @@ from training.tasks.classifier_setup import (
 )
 
 
-def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
+def main(parsed: ParsedCommand[ClassifierConfig]) -> int:
     """Trains, evaluates, predicts and exports, as the flags request."""
     parsed, table = decide_columns(parsed)
     starting_point = load_starting_point(parsed)
@@ -31,7 +31,7 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     # quickly.
     from training.fine_tuning.flow import fine_tune
 
-    fine_tune(classifier_task)
+    return fine_tune(classifier_task)
 
 
 command = cli.Command(main, ClassifierConfig)

@@ -30,6 +30,7 @@ from options.fields import option
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
+from training.loop.step_loop import EndReasons
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
@@ -154,11 +155,11 @@ def fit_batches(
     batches: Sequence[Batch],
     num_train_steps: int,
     callbacks: Sequence[Callback] = (),
-) -> None:
+) -> EndReasons:
     """Trains as `fit` does, on records of these batches."""
     with tempfile.TemporaryDirectory() as folder:
         records = write_records(f"{folder}/train.tf_record", batches)
-        trainer.fit(records, num_train_steps, callbacks)
+        return trainer.fit(records, num_train_steps, callbacks)
 
 
 @functools.cache

@@ -20,14 +20,14 @@ from training.run_files.run_weights import RunWeights
 
 
 class EndReasons(NamedTuple):
-    """Why the training ends after a step. All workers agree on it.
+    """Why the training ends at a step. All workers agree on it.
 
     The training goes on if no reason is true.
 
     Attributes:
         has_ended: a callback ended it.
         is_time_over: --max_hours are over.
-        is_stopped: a signal stopped it.
+        is_stopped: a signal stopped it. The same command resumes it.
         is_complete: the step was the last one.
     """
 
@@ -40,7 +40,7 @@ class EndReasons(NamedTuple):
 class StepLoop:
     """Runs the steps that are left of a training, their callbacks and saves.
 
-    Call `begin` once, and then `run` if `begin` returns True.
+    Call `begin` once, and then `run` if `begin` returns no reason to end.
 
     Args:
         train_step: the training step of the model.
@@ -71,29 +71,33 @@ class StepLoop:
         self._skipped = SkippedStepCounter(config.training.output_dir)
         self._saved_step = run_weights.global_step
 
-    def begin(self) -> bool:
+    def begin(self) -> EndReasons:
         """Tells the callbacks that the training begins.
 
-        Returns whether a step is left to run, on which all workers agree. No
-        step is left if a resumed run has ended. If a callback ended the run,
-        its reason is logged.
+        Returns why no step is left to run, which is so if a resumed run has
+        ended. If a callback ended the run, its reason is logged.
         """
         for callback in self._callbacks:
             callback.on_train_begin()
         step = self._run_weights.global_step
-        reasons = [
+        descriptions = [
             callback.describe_reason_to_stop(step)
             for callback in self._callbacks
         ]
-        for reason in filter(None, reasons):
-            logging.info("%s", reason)
-        # All workers restored the same step.
-        agreed = agree_on_stop(
+        for description in filter(None, descriptions):
+            logging.info("%s", description)
+        has_ended, is_time_over = agree_on_stop(
             self._train_step.strategy,
-            [self._is_time_over or any(reasons)],
+            [any(descriptions), self._is_time_over],
             is_due=True,
         )
-        return step < self._num_train_steps and not any(agreed)
+        return EndReasons(
+            has_ended=has_ended,
+            is_time_over=is_time_over,
+            is_stopped=False,
+            # All workers restored the same step.
+            is_complete=step >= self._num_train_steps,
+        )
 
     def run(
         self,
