@@ -5,7 +5,7 @@ Read them in this order:
     trainer.py: `Trainer`: the model, its step and its weights
     stop_signals.py: lets a signal end the training after a step
     step_loop.py: runs steps, their callbacks and saves, until training ends
-    worker_agreement.py: lets all workers stop after the same step
+    worker_agreement.py: lets all workers end after the same step
     skipped_steps.py: counts steps that changed no weight, and ends the training
         after too many
     train_step.py: one step: gradients, clipping, update, on several devices

@@ -14,7 +14,7 @@ from training.loop import devices
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.skipped_steps import SkippedStepCounter
 from training.loop.train_step import TrainStep
-from training.loop.worker_agreement import AGREEMENT_STEPS, agree_on_stop
+from training.loop.worker_agreement import AGREEMENT_STEPS, agree_on_end
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights
 
@@ -25,13 +25,13 @@ class EndReasons(NamedTuple):
     The training goes on if no reason is true.
 
     Attributes:
-        has_ended: a callback ended it.
+        is_ended_by_callback: a callback ended it.
         is_time_over: --max_hours are over.
         is_stopped: a signal stopped it. The same command resumes it.
         is_complete: the step was the last one.
     """
 
-    has_ended: bool
+    is_ended_by_callback: bool
     is_time_over: bool
     is_stopped: bool
     is_complete: bool
@@ -81,18 +81,18 @@ class StepLoop:
             callback.on_train_begin()
         step = self._run_weights.global_step
         descriptions = [
-            callback.describe_reason_to_stop(step)
+            callback.describe_reason_to_end(step)
             for callback in self._callbacks
         ]
         for description in filter(None, descriptions):
             logging.info("%s", description)
-        has_ended, is_time_over = agree_on_stop(
+        is_ended_by_callback, is_time_over = agree_on_end(
             self._train_step.strategy,
             [any(descriptions), self._is_time_over],
             is_due=True,
         )
         return EndReasons(
-            has_ended=has_ended,
+            is_ended_by_callback=is_ended_by_callback,
             is_time_over=is_time_over,
             is_stopped=False,
             # All workers restored the same step.
@@ -200,7 +200,7 @@ class StepLoop:
             or step % AGREEMENT_STEPS == 0
             or any(decision is not Decision.NONE for decision in decisions)
         )
-        has_ended, is_time_over, is_stopped = agree_on_stop(
+        is_ended_by_callback, is_time_over, is_stopped = agree_on_end(
             self._train_step.strategy,
             [Decision.END in decisions, self._is_time_over, stop.is_set()],
             is_due=is_due,
@@ -208,7 +208,7 @@ class StepLoop:
         if is_time_over:
             logging.info("Reached --max_hours after step %d.", step)
         return EndReasons(
-            has_ended=has_ended,
+            is_ended_by_callback=is_ended_by_callback,
             is_time_over=is_time_over,
             is_stopped=is_stopped,
             is_complete=step == self._num_train_steps,
@@ -226,7 +226,7 @@ class StepLoop:
             step, logs["learning_rate"], best_step=self._best_step.step
         )
         # A run that a signal or the time ended may be resumed.
-        goes_on = not (reasons.is_complete or reasons.has_ended)
+        goes_on = not (reasons.is_complete or reasons.is_ended_by_callback)
         self._run_weights.save(
             keeps_optimizer=self._config.training.keep_optimizer or goes_on
         )

@@ -31,7 +31,7 @@ class NamedCallback(Callback):
     def on_train_begin(self):
         self._calls.append(f"{self._name} begins")
 
-    def describe_reason_to_stop(self, step):
+    def describe_reason_to_end(self, step):
         return "it is over" if step == self._last_step else None
 
     def on_step(self, step, logs):
@@ -77,7 +77,7 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
     ]
     loop = Loop(tmp_path, callbacks)
     assert not any(loop.begin())
-    assert loop.run() == ["has_ended"]
+    assert loop.run() == ["is_ended_by_callback"]
     assert calls == [
         "first begins",
         "second begins",
@@ -90,7 +90,7 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
 
 def test_a_callback_may_end_a_run_before_its_first_step(tmp_path):
     loop = Loop(tmp_path, [NamedCallback("it", [], last_step=0)])
-    assert loop.begin().has_ended
+    assert loop.begin().is_ended_by_callback
 
 
 def test_the_last_step_ends_the_steps(tmp_path):
