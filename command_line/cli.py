@@ -73,11 +73,7 @@ class Command(Generic[ConfigT]):
             purpose=sys.modules[self.main.__module__].__doc__ or "",
         )
         run_main = functools.partial(
-            _run_main,
-            self.main,
-            self.config_class,
-            ctrl_c,
-            may_have_arguments=is_on_beam or self.may_have_arguments,
+            self._run_main, ctrl_c=ctrl_c, is_on_beam=is_on_beam
         )
         try:
             # This calls `parse` with the command line, then `run_main` with
@@ -89,6 +85,47 @@ class Command(Generic[ConfigT]):
             # The reader closed the pipe: --help | head.
             _drop_stdout()
             sys.exit(_BROKEN_PIPE_STATUS)
+
+    def _run_main(
+        self, argv: Sequence[str], *, ctrl_c: signals.CtrlC, is_on_beam: bool
+    ) -> int | None:
+        """Reads the flags, checks the paths, locks the outputs, runs `main`.
+
+        Returns the exit status. It prints an error of the user in one line, and
+        then returns 1. Any other error passes, and so does each error with
+        --debug.
+
+        Args:
+            argv: the name of the script, and the arguments that are not its
+                flags. absl has parsed the flags.
+            ctrl_c: remembers Ctrl-C, which a library may turn into an error.
+            is_on_beam: whether the arguments are flags of Beam.
+        """
+        _configure_logging()
+        arguments = argv[1:]
+        if arguments and not (is_on_beam or self.may_have_arguments):
+            return user_errors.print_error(
+                "every argument must be a flag, --name=value. "
+                f"Received: {arguments}"
+            )
+        path_flags: Sequence[PathFlag] = ()
+        try:
+            parsed = flags.create_parsed_command(self.config_class, arguments)
+            parsed = parsed.apply_implied_flags()
+            parsed.config.check_early()
+            path_flags = list_path_flags(parsed.config)
+            check_paths(path_flags)
+            with _locked(path_flags if parsed.config.locks_outputs else ()):
+                return self.main(parsed)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            if ctrl_c.was_pressed:
+                raise KeyboardInterrupt from error
+            if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
+                raise
+            message = user_errors.describe_error(error, path_flags)
+            return user_errors.print_error(message)
 
 
 def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:
@@ -110,53 +147,6 @@ def _configure_logging() -> None:
         logging.set_verbosity(level)
     if not flag_values.debug:
         logs.silence_tensorflow()
-
-
-def _run_main(
-    main: Main[ConfigT],
-    config_class: type[ConfigT],
-    ctrl_c: signals.CtrlC,
-    argv: Sequence[str],
-    *,
-    may_have_arguments: bool,
-) -> int | None:
-    """Reads the flags, checks the paths, locks the outputs, and runs `main`.
-
-    Returns the exit status. It prints an error of the user in one line, and
-    then returns 1. Any other error passes, and so does each error with --debug.
-
-    Args:
-        main: function (ParsedCommand) -> exit status.
-        config_class: class of the script's flags, which absl has parsed.
-        ctrl_c: remembers Ctrl-C, which a library may turn into an error.
-        argv: the name of the script, and the arguments that are not its flags.
-        may_have_arguments: whether there may be such arguments.
-    """
-    _configure_logging()
-    arguments = argv[1:]
-    if arguments and not may_have_arguments:
-        return user_errors.print_error(
-            "every argument must be a flag, --name=value. "
-            f"Received: {arguments}"
-        )
-    path_flags: Sequence[PathFlag] = ()
-    try:
-        parsed = flags.create_parsed_command(config_class, arguments)
-        parsed = parsed.apply_implied_flags()
-        parsed.config.check_early()
-        path_flags = list_path_flags(parsed.config)
-        check_paths(path_flags)
-        with _locked(path_flags if parsed.config.locks_outputs else ()):
-            return main(parsed)
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        if ctrl_c.was_pressed:
-            raise KeyboardInterrupt from error
-        if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
-            raise
-        message = user_errors.describe_error(error, path_flags)
-        return user_errors.print_error(message)
 
 
 @contextlib.contextmanager
