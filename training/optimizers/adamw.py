@@ -216,6 +216,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self._paths = [variable.path for variable in variables]
         self._decays: list[float] = []
         for variable in variables:
+            # `_use_weight_decay` reads what Keras's method
+            # `exclude_from_weight_decay` has set.
             is_decayed = self._use_weight_decay(variable) and not any(
                 re.search(pattern, variable.path)
                 for pattern in self._excluded_patterns
