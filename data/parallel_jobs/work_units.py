@@ -1,4 +1,4 @@
-"""Runs the units of a job, each of which writes shards, and resumes the job.
+"""Runs the units of a job that are not done, each of which writes shards.
 
 A unit writes some files, the shards, and then its result file, which contains
 the sizes and checksums of its shards. The units of a job may run in any order,
