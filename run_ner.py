@@ -14,7 +14,7 @@ from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.ner import create_task, open_sets
 
 
-def main(parsed: ParsedCommand[NerConfig]) -> None:
+def main(parsed: ParsedCommand[NerConfig]) -> int:
     """Trains, evaluates, predicts and exports, as the flags request."""
     starting_point = load_starting_point(parsed)
     sets = open_sets(starting_point)
@@ -24,7 +24,7 @@ def main(parsed: ParsedCommand[NerConfig]) -> None:
     # quickly.
     from training.fine_tuning.flow import fine_tune
 
-    fine_tune(ner_task)
+    return fine_tune(ner_task)
 
 
 command = cli.Command(main, NerConfig)

@@ -14,7 +14,7 @@ from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.squad import create_task, open_sets
 
 
-def main(parsed: ParsedCommand[SquadConfig]) -> None:
+def main(parsed: ParsedCommand[SquadConfig]) -> int:
     """Trains, evaluates, predicts and exports, as the flags request."""
     starting_point = load_starting_point(parsed)
     sets = open_sets(starting_point)
@@ -23,7 +23,7 @@ def main(parsed: ParsedCommand[SquadConfig]) -> None:
     # quickly.
     from training.fine_tuning.flow import fine_tune
 
-    fine_tune(squad_task)
+    return fine_tune(squad_task)
 
 
 command = cli.Command(main, SquadConfig)

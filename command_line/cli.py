@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Generic, NoReturn, TypeAlias
+from typing import Generic, TypeAlias
 
 from absl import app, logging
 from absl import flags as absl_flags  # noqa: TID251  reads --debug
@@ -18,7 +18,8 @@ from options.parsed_command import ParsedCommand
 from options.path_flags import PathFlag, check_paths, list_path_flags
 from terminal import logs, signals
 
-# Exit statuses that shells use for Ctrl-C and for a broken pipe.
+# Exit statuses that shells use for Ctrl-C, and for a process that SIGPIPE ends
+# because the reader of its output is gone.
 _INTERRUPTED_STATUS = 130
 _BROKEN_PIPE_STATUS = 141
 
@@ -72,20 +73,59 @@ class Command(Generic[ConfigT]):
             purpose=sys.modules[self.main.__module__].__doc__ or "",
         )
         run_main = functools.partial(
-            _run_main,
-            self.main,
-            self.config_class,
-            ctrl_c,
-            may_have_arguments=is_on_beam or self.may_have_arguments,
+            self._run_main, ctrl_c=ctrl_c, is_on_beam=is_on_beam
         )
         try:
             # This calls `parse` with the command line, then `run_main` with
-            # what `parse` returns.
+            # what `parse` returns. It exits with the status of `run_main`.
             app.run(run_main, flags_parser=parse)
         except KeyboardInterrupt as error:
-            _exit_interrupted(error)
+            sys.exit(_print_interrupt(error))
         except BrokenPipeError:
-            _exit_at_broken_pipe()
+            # The reader closed the pipe: --help | head.
+            _drop_stdout()
+            sys.exit(_BROKEN_PIPE_STATUS)
+
+    def _run_main(
+        self, argv: Sequence[str], *, ctrl_c: signals.CtrlC, is_on_beam: bool
+    ) -> int | None:
+        """Reads the flags, checks the paths, locks the outputs, runs `main`.
+
+        Returns the exit status. It prints an error of the user in one line, and
+        then returns 1. Any other error passes, and so does each error with
+        --debug.
+
+        Args:
+            argv: the name of the script, and the arguments that are not its
+                flags. absl has parsed the flags.
+            ctrl_c: remembers Ctrl-C, which a library may turn into an error.
+            is_on_beam: whether the arguments are flags of Beam.
+        """
+        _configure_logging()
+        arguments = argv[1:]
+        if arguments and not (is_on_beam or self.may_have_arguments):
+            return user_errors.print_error(
+                "every argument must be a flag, --name=value. "
+                f"Received: {arguments}"
+            )
+        path_flags: Sequence[PathFlag] = ()
+        try:
+            parsed = flags.create_parsed_command(self.config_class, arguments)
+            parsed = parsed.apply_implied_flags()
+            parsed.config.check_early()
+            path_flags = list_path_flags(parsed.config)
+            check_paths(path_flags)
+            with _locked(path_flags if parsed.config.locks_outputs else ()):
+                return self.main(parsed)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            if ctrl_c.was_pressed:
+                raise KeyboardInterrupt from error
+            if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
+                raise
+            message = user_errors.describe_error(error, path_flags)
+            return user_errors.print_error(message)
 
 
 def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:
@@ -109,68 +149,6 @@ def _configure_logging() -> None:
         logs.silence_tensorflow()
 
 
-def _run_main(
-    main: Main[ConfigT],
-    config_class: type[ConfigT],
-    ctrl_c: signals.CtrlC,
-    argv: Sequence[str],
-    *,
-    may_have_arguments: bool,
-) -> int | None:
-    """Reads the flags, checks the paths, locks the outputs, and runs `main`.
-
-    Returns the exit status. Ends the script at an error of the user.
-
-    Args:
-        main: function (ParsedCommand) -> exit status.
-        config_class: class of the script's flags, which absl has parsed.
-        ctrl_c: remembers Ctrl-C, which a library may turn into an error.
-        argv: the name of the script, and the arguments that are not its flags.
-        may_have_arguments: whether there may be such arguments.
-    """
-    _configure_logging()
-    arguments = argv[1:]
-    if arguments and not may_have_arguments:
-        return user_errors.print_error(
-            "every argument must be a flag, --name=value. "
-            f"Received: {arguments}"
-        )
-    with _ended_by_user_errors(ctrl_c):
-        parsed = flags.create_parsed_command(config_class, arguments)
-        parsed = parsed.apply_implied_flags()
-        parsed.config.check_early()
-        path_flags = list_path_flags(parsed.config)
-    with _ended_by_user_errors(ctrl_c, path_flags):
-        check_paths(path_flags)
-        with _locked(path_flags if parsed.config.locks_outputs else ()):
-            return main(parsed)
-
-
-@contextlib.contextmanager
-def _ended_by_user_errors(
-    ctrl_c: signals.CtrlC, path_flags: Sequence[PathFlag] = ()
-) -> Iterator[None]:
-    """Ends the script at an error of the user, which it prints in one line.
-
-    Any other error passes, and so does each error with --debug.
-
-    Args:
-        ctrl_c: remembers Ctrl-C, which a library may turn into an error.
-        path_flags: flags that the message may name, because they name files.
-    """
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        if ctrl_c.was_pressed:
-            raise KeyboardInterrupt from error
-        if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
-            raise
-        message = user_errors.describe_error(error, path_flags)
-        sys.exit(user_errors.print_error(message))
-
-
 @contextlib.contextmanager
 def _locked(path_flags: Iterable[PathFlag]) -> Iterator[None]:
     """Holds the locks of the paths that flags name, in a `with` block."""
@@ -181,17 +159,20 @@ def _locked(path_flags: Iterable[PathFlag]) -> Iterator[None]:
         yield
 
 
-def _exit_interrupted(error: KeyboardInterrupt) -> NoReturn:
-    """Ends the script after Ctrl-C, or after a signal of signals.py."""
+def _print_interrupt(error: KeyboardInterrupt) -> int:
+    """Prints that Ctrl-C, or a signal of signals.py, ended the script.
+
+    Returns the exit status.
+    """
     status = _INTERRUPTED_STATUS
     if isinstance(error, signals.SignalInterrupt):
         status = error.status
-    sys.exit(user_errors.print_error(str(error) or "interrupted", status))
+    return user_errors.print_error(str(error) or "interrupted", status)
 
 
-def _exit_at_broken_pipe() -> NoReturn:
-    """Ends the script because a reader closed the pipe: --help | head."""
-    # Exit like a process that SIGPIPE ends. Python would fail to flush stdout
-    # at exit.
+def _drop_stdout() -> None:
+    """Drops what is still to be written to a pipe whose reader is gone.
+
+    Python would fail to flush it when the process ends.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(_BROKEN_PIPE_STATUS)

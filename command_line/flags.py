@@ -119,16 +119,25 @@ def parse_arguments(
             )
             sys.exit(0)
     try:
-        remaining = absl_flags.FLAGS(argv, known_only=is_on_beam)
+        remaining = _parse_flags(argv, is_on_beam)
+        _check_values(required, remaining[1:])
+    except ValueError as error:
+        sys.exit(user_errors.print_error(error))
+    return remaining
+
+
+def _parse_flags(argv: list[str], is_on_beam: bool) -> list[str]:
+    """Parses the command line, and returns what is no flag of the script.
+
+    Raises a ValueError if a flag does not exist or has a wrong value.
+    """
+    try:
+        return absl_flags.FLAGS(argv, known_only=is_on_beam)
     except absl_flags.UnrecognizedFlagError as error:
         hint = _describe_similar_flags(error.flagname)
-        sys.exit(
-            user_errors.print_error(f"{error}{hint} (--help lists the flags)")
-        )
+        raise ValueError(f"{error}{hint} (--help lists the flags)") from error
     except (absl_flags.Error, ValueError) as error:
-        sys.exit(user_errors.print_error(f"{error} (--help lists the flags)"))
-    _check_values(required, remaining[1:])
-    return remaining
+        raise ValueError(f"{error} (--help lists the flags)") from error
 
 
 def _describe_similar_flags(name: str) -> str:
@@ -146,28 +155,21 @@ def _describe_similar_flags(name: str) -> str:
 
 
 def _check_values(required: Sequence[str], arguments: Sequence[str]) -> None:
-    """Ends the script if a flag is missing, or is not a finite number.
+    """Checks that no flag is missing, and that all numbers are finite.
 
-    `arguments` are those that are not flags of the script.
+    `arguments` are those that are not flags of the script. Raises a ValueError
+    if a value is wrong.
     """
     values = {name: absl_flags.FLAGS[name].value for name in absl_flags.FLAGS}
     missing = [f"--{name}" for name in required if values[name] is None]
     if missing:
         names = ", ".join(missing)
         hint = f"; perhaps {missing[0]}={arguments[0]}" if arguments else ""
-        sys.exit(
-            user_errors.print_error(
-                f"missing required flags: {names}{hint} (see --help)"
-            )
-        )
+        raise ValueError(f"missing required flags: {names}{hint} (see --help)")
     for name, value in values.items():
         # absl accepts NaN, because NaN is not below any bound.
         if isinstance(value, float) and not math.isfinite(value):
-            sys.exit(
-                user_errors.print_error(
-                    f"--{name}={value} is not a finite number"
-                )
-            )
+            raise ValueError(f"--{name}={value} is not a finite number")
 
 
 def create_parsed_command(

@@ -45,7 +45,7 @@ class TextModel(TextTaskMethods):
     of dicts. The dicts contain plain Python values, as in the output of
     predict.py. The dict for an empty text is empty. Positions in texts count
     characters, except `start_byte` and `end_byte`. Several threads may use one
-    model. `serving.load` creates it.
+    model. `serving.load` creates it, and explains its arguments.
 
     A pickled model contains only the absolute path of its folder, the name of
     the engine and the number of threads. The process that unpickles it, such as
@@ -57,17 +57,6 @@ class TextModel(TextTaskMethods):
     if a text is invalid, and a TypeError if an argument is neither a string nor
     a list of strings.
 
-    Args:
-        path: folder of an export, or a folder of numbered exports, of which the
-            newest is loaded, as in TensorFlow Serving. For the folder of a
-            training run, such as `run`, the export `run_model` is loaded. A
-            SavedModel is a program that may read and write your files, so load
-            only models that you trust.
-        num_threads: number of threads, or None for one per CPU.
-        engine: "litert", "onnx" or "saved_model". Only "saved_model" needs
-            TensorFlow. None chooses one that is installed and whose file is in
-            the folder.
-
     Attributes:
         path: path of the folder of the export that is loaded.
         engine: engine that runs the network.
@@ -77,13 +66,6 @@ class TextModel(TextTaskMethods):
             trained on single texts or on pairs, None if it is unknown.
         columns: names of the columns of the texts that the model was trained
             on, as far as they are known.
-
-    Raises:
-        FileNotFoundError: the folder contains no export.
-        OSError: the export is damaged, or a file of another export replaced its
-            network.
-        ValueError: the engine is not installed, or model.json lacks a setting
-            or contains one that does not fit the network.
     """
 
     def __init__(
@@ -222,16 +204,19 @@ def load(
 
     Args:
         path: folder of an export, or a folder of numbered exports, of which the
-            newest is loaded. For the folder of a training run, such as `run`,
-            the export `run_model` is loaded. A SavedModel is a program that may
-            read and write your files, so load only models that you trust.
+            newest is loaded, as in TensorFlow Serving. For the folder of a
+            training run, such as `run`, the export `run_model` is loaded. A
+            SavedModel is a program that may read and write your files, so load
+            only models that you trust.
         num_threads: number of threads, or None for one per CPU.
-        engine: "litert", "onnx" or "saved_model". None chooses one that is
-            installed and whose file is in the folder.
+        engine: "litert", "onnx" or "saved_model". Only "saved_model" needs
+            TensorFlow. None chooses one that is installed and whose file is in
+            the folder.
 
     Raises:
         FileNotFoundError: the folder contains no export.
-        OSError: the export is damaged.
+        OSError: the export is damaged, or a file of another export replaced its
+            network.
         ValueError: the engine is not installed, or model.json lacks a setting
             or contains one that does not fit the network.
     """

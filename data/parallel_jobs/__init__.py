@@ -4,7 +4,8 @@ A job is a large input, such as a corpus to mask. A `WorkUnit` is a part of its
 work, such as 4 MB of the corpus. A unit may be done by any process, in any
 order, and twice:
 
-    work_units.py: `run_units`, which runs the units of a job and resumes it
+    job.py: `Job`, which checks, runs and resumes a job of any kind
+    work_units.py: `run_units`, which runs the units of a job that are not done
     job_json_types.py: the entries of job.json, result files and the manifest
     job_files.py: names the files, and writes job.json and the manifest
     workers.py: runs a function in worker processes

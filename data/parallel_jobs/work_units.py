@@ -1,4 +1,4 @@
-"""Runs the units of a job, each of which writes shards, and resumes the job.
+"""Runs the units of a job that are not done, each of which writes shards.
 
 A unit writes some files, the shards, and then its result file, which contains
 the sizes and checksums of its shards. The units of a job may run in any order,
@@ -78,13 +78,15 @@ class WorkUnit(Protocol):
     def result_file(self) -> str:
         """Path of the `UnitResult` to write when the shards are complete."""
 
+    def write_shards(self) -> None:
+        """Writes the shards, and then the result file."""
+
 
 UnitT = TypeVar("UnitT", bound=WorkUnit)
 
 
 def run_units(
-    units: Sequence[UnitT],
-    write_shards: Callable[[UnitT], None],
+    units: Sequence[WorkUnit],
     unit_runner: UnitRunner,
     work_name: str = "",
 ) -> list[UnitResult]:
@@ -92,10 +94,8 @@ def run_units(
 
     Args:
         units: all units of the job.
-        write_shards: function that writes the shards and the result file of
-            the unit that it receives.
-        unit_runner: function that calls `write_shards` for each unit, as
-            `choose_unit_runner` returns it.
+        unit_runner: function that runs the units, as `choose_unit_runner`
+            returns it. Its processes receive the units as pickles.
         work_name: name of the work for the progress.
 
     Raises:
@@ -106,7 +106,7 @@ def run_units(
     """
     calls = [(unit,) for unit in units if not is_done(unit)]
     try:
-        with contextlib.closing(unit_runner(write_shards, calls)) as results:
+        with contextlib.closing(unit_runner(_write_shards, calls)) as results:
             for _ in progress.track(results, len(calls), "unit", work_name):
                 pass
     except signals.SignalInterrupt as stopped:
@@ -116,6 +116,11 @@ def run_units(
             "resume"
         ) from None
     return [_read_result(unit.result_file) for unit in units]
+
+
+def _write_shards(unit: WorkUnit) -> None:
+    """Runs in a worker process, which can import this function."""
+    unit.write_shards()
 
 
 def is_done(unit: WorkUnit) -> bool:

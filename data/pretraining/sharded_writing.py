@@ -2,8 +2,8 @@
 
 The corpus is split into parts of about 4 MB. Each unit of the job writes some
 TFRecord files, the shards, from some of the parts, as unit_writing.py does.
-Any number of processes can work on the units, in any order. work_units.py
-describes how a job resumes.
+Any number of processes can work on the units, in any order. `Job` in
+data/parallel_jobs/ runs and resumes them.
 """
 
 import dataclasses
@@ -11,35 +11,25 @@ import itertools
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from absl import logging
 
 from data.io import text_files
 from data.io.tfrecord_files import ShardEntry
-from data.parallel_jobs.job_files import (
-    JobFiles,
-    JobPaths,
-    create_input_entries,
+from data.parallel_jobs.job import Job
+from data.parallel_jobs.job_files import JobPaths, create_input_entries
+from data.parallel_jobs.job_json_types import (
+    JobDescription,
+    JobResults,
+    UnitResult,
 )
-from data.parallel_jobs.job_json_types import JobResults, Manifest, UnitResult
-from data.parallel_jobs.work_units import (
-    UnitRunner,
-    check_results,
-    choose_unit_runner,
-    remove_finished_shards,
-    run_units,
-)
+from data.parallel_jobs.work_units import choose_unit_runner
 from data.pretraining import corpus_checks, corpus_parts
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.record_writing import WrittenRecords
-from data.pretraining.unit_writing import (
-    InstanceUnit,
-    create_encoder,
-    write_unit,
-)
-from files import lock
+from data.pretraining.unit_writing import InstanceUnit, create_encoder
 from files.paths import absolute_path, is_remote
 
 if TYPE_CHECKING:
@@ -70,9 +60,11 @@ def write_records_at_scale(
         beam_options: options of a Beam pipeline, None to run in processes.
 
     Raises:
-        ValueError: --output_file lists several files or is remote, or as
-            `InstanceJob.run` says.
-        OSError: as `InstanceJob.run` says.
+        ValueError: --output_file lists several files or is remote, the input
+            contains no text, the output would replace an input, or an earlier
+            command began this output with other flags or another input.
+        OSError: a file cannot be read or written, a process was killed, or
+            another process writes the same output.
     """
     output_file = config.output_file
     if "," in output_file or is_remote(output_file):
@@ -88,7 +80,14 @@ def write_records_at_scale(
         output_file = absolute_path(output_file)
         vocab_file = absolute_path(options.vocab_file)
         options = dataclasses.replace(options, vocab_file=vocab_file)
-    job = InstanceJob(options, input_files, output_file, config.num_shards or 0)
+    # Fail before any file is written if the vocabulary cannot be read.
+    create_encoder(options)
+    job = InstanceJob(
+        options=options,
+        input_files=input_files,
+        output_file=output_file,
+        num_shards=config.num_shards or 0,
+    )
     unit_runner = choose_unit_runner(config.num_processes, beam_options)
     manifest, is_new = job.run(unit_runner)
     logging.info("manifest: %s", job.paths.manifest_file)
@@ -101,35 +100,19 @@ def write_records_at_scale(
     )
 
 
-class FinishedJob(NamedTuple):
-    """A job whose shards are all written, by this call or an earlier one.
-
-    Attributes:
-        manifest: the manifest, which lists the shards and counts the records.
-        is_new: whether this call wrote any file.
-    """
-
-    manifest: Manifest
-    is_new: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class InstanceJob:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class InstanceJob(Job[InstanceUnit]):
     """The job that turns a corpus into shards of instances.
+
+    `num_shards` does not count the shard of held-out documents.
 
     Attributes:
         options: options for turning text into instances.
-        input_files: paths of the text files.
-        output_file: path of the output, with which the names of the shards
-            begin.
-        num_shards: number of shards, not counting the shard of held-out
-            documents. For 0, the size of the corpus determines the number.
     """
 
     options: InstanceOptions
-    input_files: Sequence[str]
-    output_file: str
-    num_shards: int = 0
+    work_name = "shard"
+    discards_failed_work = True
 
     @property
     def paths(self) -> JobPaths:
@@ -139,58 +122,20 @@ class InstanceJob:
             named_shards={"eval_shards": eval_file(self.output_file)},
         )
 
-    def run(self, unit_runner: UnitRunner) -> FinishedJob:
-        """Writes the shards and the manifest, or resumes unfinished work.
+    def describe(self) -> JobDescription:
+        """Returns the flags, and the checksums of the corpus and vocabulary."""
+        return {
+            "version": _VERSION,
+            "flags": {
+                **dataclasses.asdict(self.options),
+                "num_shards": self.num_shards,
+            },
+            "inputs": create_input_entries(
+                [*self.input_files, self.options.vocab_file]
+            ),
+        }
 
-        Args:
-            unit_runner: function that runs all units, as `choose_unit_runner`
-                returns it.
-
-        Raises:
-            ValueError: the input contains no text, the output would replace the
-                input, or an earlier command began this output with other flags
-                or another input.
-            OSError: a file cannot be read or written, a process was killed, or
-                another process writes the same output.
-        """
-        # Fail before any file is written if the vocabulary cannot be read.
-        create_encoder(self.options)
-        place = f"--output_file={self.output_file}"
-        with lock.hold_lock(f"{self.output_file}.lock", place):
-            job_files = JobFiles(
-                self.paths,
-                {
-                    "version": _VERSION,
-                    "flags": {
-                        **dataclasses.asdict(self.options),
-                        "num_shards": self.num_shards,
-                    },
-                    "inputs": create_input_entries(
-                        [*self.input_files, self.options.vocab_file]
-                    ),
-                },
-            )
-            units = self._create_units()
-            job_files.check_overwrites(units)
-            if manifest := job_files.read_intact_manifest():
-                job_files.remove_work()
-                return FinishedJob(manifest, is_new=False)
-            job_files.begin()
-            # Fail before the `try` block, which would remove all finished
-            # shards.
-            check_results(units)
-            try:
-                results = run_units(units, write_unit, unit_runner, "shard")
-                combined = self._combine_results(units, results)
-            except ValueError:
-                # The shards will not be reused, because the user must change
-                # the input or a flag.
-                remove_finished_shards(units)
-                job_files.remove_work()
-                raise
-            return FinishedJob(job_files.finish(combined), is_new=True)
-
-    def _create_units(self) -> list[InstanceUnit]:
+    def create_units(self) -> list[InstanceUnit]:
         """Assigns each unit parts of the corpus to read, and shards to write.
 
         If documents are held out, the first unit writes these documents. This
@@ -230,13 +175,14 @@ class InstanceJob:
         )
         return min(max(num_bytes // _SHARD_BYTES, _MIN_SHARDS), num_parts)
 
-    def _combine_results(
+    def combine_results(
         self, units: Sequence[InstanceUnit], results: Sequence[UnitResult]
     ) -> JobResults:
-        """Combines the results of the units for the manifest.
+        """Combines the results of the units, and logs the counts.
 
-        Raises a ValueError if the input contains no text, or if all documents
-        or none are held out.
+        Raises:
+            ValueError: the input contains no text, or all documents or none are
+                held out.
         """
         counts: Counter[str] = Counter()
         shards: list[ShardEntry] = []

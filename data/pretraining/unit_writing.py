@@ -31,6 +31,11 @@ _MAX_RECORD_BYTES = 128 << 20
 _NUM_HASHES = 10_000
 
 
+# A process keeps the encoder for its next unit, because the vocabulary and the
+# cache of words are large.
+create_encoder = functools.lru_cache(maxsize=1)(TextEncoder)
+
+
 @dataclasses.dataclass(frozen=True)
 class InstanceUnit:
     """A unit of the job: the shards to write, and the text to read for them.
@@ -51,40 +56,34 @@ class InstanceUnit:
     result_file: str
     is_evaluation: bool = False
 
+    def write_shards(self) -> None:
+        """Writes the shards, and then the result file.
 
-# A process keeps the encoder for its next unit, because the vocabulary and the
-# cache of words are large.
-create_encoder = functools.lru_cache(maxsize=1)(TextEncoder)
+        The result file contains the sizes and checksums of the shards, and
+        counts of the text and of the instances.
 
-
-def write_unit(unit: InstanceUnit) -> None:
-    """Writes a unit's shards, and then its result file.
-
-    The result file contains the sizes and checksums of the shards, and counts
-    of the text and of the instances.
-
-    Raises:
-        OSError: a file cannot be read or written.
-    """
-    options = unit.options
-    reader = DocumentReader(create_encoder(options))
-    if unit.is_evaluation:
-        options = dataclasses.replace(
-            options, dynamic_masking=False, dupe_factor=1
-        )
-    encoder = InstanceEncoder(reader.vocabulary, options)
-    groups = _read_shuffled_groups(unit, reader)
-    with tfrecord_files.RecordWriter(unit.shards) as writer:
-        for record in _create_all_records(groups, encoder):
-            writer.write(record)
-    counts = dict(reader.counts)
-    if not unit.is_evaluation:  # Only training instances are counted.
-        # In a manifest, "num_tokens" are those of the text, and "num_pieces"
-        # those of the instances.
-        counts["num_instances"] = encoder.num_instances
-        counts["num_pieces"] = encoder.num_tokens
-    result: UnitResult = {"shards": writer.list_shards(), "counts": counts}
-    write_json(unit.result_file, result)
+        Raises:
+            OSError: a file cannot be read or written.
+        """
+        options = self.options
+        reader = DocumentReader(create_encoder(options))
+        if self.is_evaluation:
+            options = dataclasses.replace(
+                options, dynamic_masking=False, dupe_factor=1
+            )
+        encoder = InstanceEncoder(reader.vocabulary, options)
+        groups = _read_shuffled_groups(self, reader)
+        with tfrecord_files.RecordWriter(self.shards) as writer:
+            for record in _create_all_records(groups, encoder):
+                writer.write(record)
+        counts = dict(reader.counts)
+        if not self.is_evaluation:  # Only training instances are counted.
+            # In a manifest, "num_tokens" are those of the text, and
+            # "num_pieces" those of the instances.
+            counts["num_instances"] = encoder.num_instances
+            counts["num_pieces"] = encoder.num_tokens
+        result: UnitResult = {"shards": writer.list_shards(), "counts": counts}
+        write_json(self.result_file, result)
 
 
 def _read_shuffled_groups(

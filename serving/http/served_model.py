@@ -55,36 +55,36 @@ class ServedModel:
         return next(iter(self.text_task_of_name.values()))
 
     async def compute_replies(
-        self, call: QueuedCall, max_tokens: int
+        self, call: QueuedCall, max_pieces: int
     ) -> list[bytes]:
         """Returns the replies to a call, as JSON text.
 
         Args:
             call: the call, whose texts are checked.
-            max_tokens: maximum number of WordPieces in a call.
+            max_pieces: maximum number of WordPieces in a call.
 
         Raises:
             HttpError: there is too much text, or a request fails.
         """
         # A text has at most as many WordPieces as bytes.
-        if call.num_bytes > max_tokens:
-            await self._check_num_tokens(call, max_tokens)
+        if call.num_bytes > max_pieces:
+            await self._check_num_pieces(call, max_pieces)
         return await self.submit(call)
 
-    async def _check_num_tokens(
-        self, call: QueuedCall, max_tokens: int
+    async def _check_num_pieces(
+        self, call: QueuedCall, max_pieces: int
     ) -> None:
-        """Raises an HttpError if a call has more than `max_tokens`."""
+        """Raises an HttpError if a call has more WordPieces than allowed."""
         loop = asyncio.get_running_loop()
-        num_tokens = await loop.run_in_executor(
+        num_pieces = await loop.run_in_executor(
             self._counting_thread,
-            call.count_tokens,
+            call.count_pieces,
             self.text_model.text_engine,
         )
-        if num_tokens > max_tokens:
+        if num_pieces > max_pieces:
             raise HttpError(
                 413,
-                f"{num_tokens} WordPieces are more than {max_tokens}, the "
+                f"{num_pieces} WordPieces are more than {max_pieces}, the "
                 "server's --max_pieces; send less text per request",
             )
 

@@ -1,26 +1,24 @@
-"""Runs the units that reply to a large input, and resumes earlier work."""
+"""Replies to a large input as a job, whose units write shards of replies."""
 
 import dataclasses
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from absl import logging
 
 from data.io import file_checksums
-from data.parallel_jobs.job_files import (
-    JobFiles,
-    JobPaths,
-    create_input_entries,
+from data.parallel_jobs.job import Job
+from data.parallel_jobs.job_files import JobPaths, create_input_entries
+from data.parallel_jobs.job_json_types import (
+    JobDescription,
+    JobResults,
+    UnitResult,
 )
-from data.parallel_jobs.job_json_types import JobResults, Manifest, UnitResult
-from data.parallel_jobs.work_units import UnitRunner, run_units
 from data.predictions import output_writer
 from data.predictions.output_rows import OutputRow, OutputSchema
 from data.tables.file_ranges import FileRange, split_files
-from files import lock
 from files.json_files import write_json
 from serving.engines import checksums
 from serving.predict.bulk_schema import create_schema, read_input_columns
@@ -53,76 +51,134 @@ class BulkUnit:
     shards: list[str]
     result_file: str
 
+    def write_shards(self) -> None:
+        """Writes the shard, and then the result file.
 
-class BulkResult(NamedTuple):
-    """The result of a job, which its command logs.
+        The result file contains the size and checksum of the shard, the numbers
+        of replies and errors, and the first errors.
+
+        Raises:
+            OSError: a file cannot be read or written.
+            ValueError: a file or the model changed since the job began.
+        """
+        setup = self.setup
+        counter = RowCounter(logs_errors=False)
+        rows = self._reply_to_rows(counter)
+        (shard,) = self.shards
+        path = setup.absolute_path_of(shard)
+        counts = output_writer.write_output(
+            path, setup.output_format, rows, schema=self.schema
+        )
+        result: UnitResult = {
+            "shards": [
+                {
+                    "path": shard,
+                    "num_records": counts.num_rows,
+                    **file_checksums.compute_shard_checksum(path),
+                }
+            ],
+            "counts": counts._asdict(),
+            "errors": counter.errors,
+        }
+        # If the folder changed in between, the shard may contain replies of two
+        # models.
+        setup.check_model_files()
+        write_json(setup.absolute_path_of(self.result_file), result)
+
+    def _reply_to_rows(self, counter: RowCounter) -> Iterator[list[OutputRow]]:
+        """Loads the model, and returns an iterator over the output rows."""
+        setup = self.setup
+        row_options = RowOptions(
+            batch_size=setup.batch_size,
+            sorts_by_length=True,
+            output_fields=setup.output_fields,
+            has_checked_fields=True,
+            keeps_columns=setup.output_format != "npy",
+            taken_names=self.taken_names,
+        )
+        return reply_to_rows(
+            setup.create_asker(),
+            setup.read_input_rows(self.ranges),
+            row_options,
+            counter,
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BulkJob(Job[BulkUnit]):
+    """The job that replies to the requests of large files.
+
+    The numbers of the shards stand before the ending of `output_file`.
+    `num_shards` is the maximum number of shards.
 
     Attributes:
-        counts: numbers of rows, of failed requests and of empty requests.
-        text: text for the log that names the written files.
-    """
-
-    counts: output_writer.OutputCounts
-    text: str
-
-
-def run_bulk_job(
-    setup: BulkSetup,
-    paths: Sequence[str],
-    output_file: str,
-    num_shards: int,
-    unit_runner: UnitRunner,
-) -> BulkResult:
-    """Writes the shards and the manifest, or resumes unfinished work.
-
-    Args:
         setup: model and flags of the job.
-        paths: paths of the files with the requests.
-        output_file: path of the output. The numbers of the shards stand before
-            its ending.
-        num_shards: maximum number of shards. For 0, the size of the input
-            determines the number.
-        unit_runner: function that runs all units, from `choose_unit_runner`.
-
-    Raises:
-        ValueError: a file has no column of texts, the fields to write do not
-            exist, the output would replace the input, or an earlier command
-            began this output with other flags, inputs or another model.
-        OSError: a file cannot be read or written, a process was killed, or
-            another process writes the same output.
     """
-    text_model = setup.load()
-    folder = Path(text_model.path)
-    with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
-        job_paths = JobPaths(output_file, ending=_ending_of(output_file))
-        job_files = JobFiles(
-            job_paths,
-            {
-                "version": _VERSION,
-                "flags": {**setup.flags(), "num_shards": num_shards},
-                "inputs": create_input_entries(paths),
-                "model": checksums.list_file_checksums(folder, setup.engine),
-            },
-        )
-        if manifest := job_files.read_intact_manifest():
-            job_files.remove_work()
-            written = job_paths.pattern(len(manifest["shards"]))
-            return _result_of(manifest, f"already wrote {written}")
-        # Check the flags first, because reading the files may take long.
-        job_files.check_begun()
-        units = _create_units(setup, paths, job_paths, num_shards)
-        job_files.check_overwrites(units)
-        job_files.begin()
-        results = run_units(units, write_shard, unit_runner, "Predicting")
+
+    setup: BulkSetup
+    work_name = "Predicting"
+
+    @property
+    def paths(self) -> JobPaths:
+        """The paths of the shards, of the manifest and of unfinished work."""
+        return JobPaths(self.output_file, ending=_ending_of(self.output_file))
+
+    def describe(self) -> JobDescription:
+        """Returns the flags, and the checksums of the inputs and the model."""
+        setup = self.setup
+        folder = Path(setup.load().path)
+        return {
+            "version": _VERSION,
+            "flags": {**setup.flags(), "num_shards": self.num_shards},
+            "inputs": create_input_entries(self.input_files),
+            "model": checksums.list_file_checksums(folder, setup.engine),
+        }
+
+    def create_units(self) -> list[BulkUnit]:
+        """Cuts the input into parts, and returns a unit for each.
+
+        Raises:
+            ValueError: a file has no column of texts, or the fields to write do
+                not exist.
+            OSError: a file cannot be read.
+        """
+        setup = self.setup
+        layout = setup.table_layout()
+        parts = split_files(self.input_files, layout, self.num_shards)
+        columns = read_input_columns(setup, self.input_files)
+        schema = create_schema(setup, columns)
+        # An array stores no columns, so no column renames a field.
+        is_array = setup.output_format == "npy"
+        taken_names = frozenset(() if is_array else columns.taken)
+        shards = self.paths.shard_paths(len(parts))
+        return [
+            BulkUnit(
+                setup=setup,
+                taken_names=taken_names,
+                schema=schema,
+                ranges=ranges,
+                shards=[shard],
+                result_file=self.paths.result_file(unit_index),
+            )
+            for unit_index, (ranges, shard) in enumerate(
+                zip(parts, shards, strict=True)
+            )
+        ]
+
+    def combine_results(
+        self, units: Sequence[BulkUnit], results: Sequence[UnitResult]
+    ) -> JobResults:
+        """Sums up the numbers of replies and errors, as the entry `answers`.
+
+        Logs the first errors.
+        """
+        del units
         _log_first_errors(results)
-        manifest = job_files.finish(_combine_results(results))
-        written = job_paths.pattern(len(units))
-        return _result_of(manifest, f"wrote {written}")
-
-
-def _result_of(manifest: Manifest, text: str) -> BulkResult:
-    counts = output_writer.OutputCounts(**manifest["answers"])
-    return BulkResult(counts, text)
+        counts: Counter[str] = Counter()
+        for result in results:
+            counts.update(result["counts"])
+        shards = [entry for result in results for entry in result["shards"]]
+        return {"answers": dict(counts), "shards": shards}
 
 
 def _ending_of(path: str) -> str:
@@ -132,106 +188,8 @@ def _ending_of(path: str) -> str:
     return os.path.splitext(name.removesuffix(compression))[1] + compression
 
 
-def _create_units(
-    setup: BulkSetup,
-    paths: Sequence[str],
-    job_paths: JobPaths,
-    num_shards: int,
-) -> list[BulkUnit]:
-    """Cuts the input into parts, and returns a unit for each."""
-    layout = setup.table_layout()
-    parts = split_files(paths, layout, num_shards)
-    columns = read_input_columns(setup, paths)
-    schema = create_schema(setup, columns)
-    # An array stores no columns, so no column renames a field.
-    is_array = setup.output_format == "npy"
-    taken_names = frozenset(() if is_array else columns.taken)
-    shards = job_paths.shard_paths(len(parts))
-    return [
-        BulkUnit(
-            setup=setup,
-            taken_names=taken_names,
-            schema=schema,
-            ranges=ranges,
-            shards=[shard],
-            result_file=job_paths.result_file(unit_index),
-        )
-        for unit_index, (ranges, shard) in enumerate(
-            zip(parts, shards, strict=True)
-        )
-    ]
-
-
-def write_shard(unit: BulkUnit) -> None:
-    """Writes a unit's shard, and then its result file.
-
-    The result file contains the size and checksum of the shard, the numbers of
-    replies and errors, and the first errors.
-
-    Raises:
-        OSError: a file cannot be read or written.
-        ValueError: a file or the model changed since the job began.
-    """
-    setup = unit.setup
-    counter = RowCounter(logs_errors=False)
-    rows = _reply_to_unit(unit, counter)
-    (shard,) = unit.shards
-    path = setup.absolute_path_of(shard)
-    counts = output_writer.write_output(
-        path, setup.output_format, rows, schema=unit.schema
-    )
-    result: UnitResult = {
-        "shards": [
-            {
-                "path": shard,
-                "num_records": counts.num_rows,
-                **file_checksums.compute_shard_checksum(path),
-            }
-        ],
-        "counts": counts._asdict(),
-        "errors": counter.errors,
-    }
-    # If the folder changed in between, the shard may contain replies of two
-    # models.
-    setup.check_model_files()
-    write_json(setup.absolute_path_of(unit.result_file), result)
-
-
-def _reply_to_unit(
-    unit: BulkUnit, counter: RowCounter
-) -> Iterator[list[OutputRow]]:
-    """Loads the model, and returns an iterator over a unit's output rows."""
-    setup = unit.setup
-    row_options = RowOptions(
-        batch_size=setup.batch_size,
-        sorts_by_length=True,
-        output_fields=setup.output_fields,
-        has_checked_fields=True,
-        keeps_columns=setup.output_format != "npy",
-        taken_names=unit.taken_names,
-    )
-    return reply_to_rows(
-        setup.create_asker(),
-        setup.read_input_rows(unit.ranges),
-        row_options,
-        counter,
-    )
-
-
 def _log_first_errors(results: Sequence[UnitResult]) -> None:
     """Logs the first errors of the job, in the order of its units."""
     errors = [error for result in results for error in result.get("errors", [])]
     for error in errors[:MAX_LOGGED]:
         logging.warning("%s", error)
-
-
-def _combine_results(results: Sequence[UnitResult]) -> JobResults:
-    """Combines the results of the units for the manifest.
-
-    The numbers of replies and errors are its entry `answers`.
-    """
-    counts: Counter[str] = Counter()
-    for result in results:
-        counts.update(result["counts"])
-    shards = [entry for result in results for entry in result["shards"]]
-    return {"answers": dict(counts), "shards": shards}

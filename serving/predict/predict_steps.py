@@ -20,7 +20,7 @@ from data.predictions.output_writer import (
 )
 from files.paths import is_remote
 from serving.model_cache import MODEL_CACHE
-from serving.predict.bulk_job import run_bulk_job
+from serving.predict.bulk_job import BulkJob
 from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import (
     InputRow,
@@ -94,7 +94,7 @@ def reply_in_process(
     text_task = text_model.text_task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
     asker = ModelAsker(text_model.text_engine, text_task, config.reply_options)
-    source = _open_rows(config, text_model, texts, paths)
+    source = _check_and_open_rows(config, text_model, texts, paths)
     counts = _write_replies(config, output_format, asker, source)
     counts.log(f"wrote {config.output_file}" if config.output_file else "")
     return counts.num_failed
@@ -112,7 +112,7 @@ class _RowSource(NamedTuple):
     num_rows: int | None
 
 
-def _open_rows(
+def _check_and_open_rows(
     config: PredictConfig,
     text_model: TextModel,
     texts: Sequence[str],
@@ -120,7 +120,8 @@ def _open_rows(
 ) -> _RowSource:
     """Returns the requests in texts, files or a pipe.
 
-    Files are read twice, to find errors before the first reply.
+    Files are read now, to check their rows, and again for the replies. A pipe
+    cannot be read twice.
 
     Args:
         config: the columns and the layout of the files.
@@ -142,9 +143,19 @@ def _open_rows(
         columns,
         config.layout_options.layout(config.input_format, None),
     )
-    if not all(map(os.path.isfile, paths)):
-        return _RowSource(read_paths(), None)
-    return _RowSource(read_paths(), sum(1 for _ in read_paths()))
+    num_rows = None
+    if all(map(os.path.isfile, paths)):
+        num_rows = _check_and_count_rows(read_paths())
+    return _RowSource(read_paths(), num_rows)
+
+
+def _check_and_count_rows(input_rows: Iterator[InputRow]) -> int:
+    """Reads all rows, so that an error in a table appears before any reply.
+
+    Returns the number of rows. A row of another format that is no request
+    counts too. Its reply will be the error.
+    """
+    return sum(1 for _ in input_rows)
 
 
 def _write_replies(
@@ -226,14 +237,19 @@ def reply_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    setup = _create_bulk_setup(config, output_format, paths)
+    job = BulkJob(
+        setup=_create_bulk_setup(config, output_format, paths),
+        input_files=paths,
+        output_file=output_file,
+        num_shards=config.num_shards or 0,
+    )
     unit_runner = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
-        result = run_bulk_job(
-            setup, paths, output_file, config.num_shards or 0, unit_runner
-        )
-    result.counts.log(result.text)
-    return result.counts.num_failed
+        manifest, is_new = job.run(unit_runner)
+    counts = OutputCounts(**manifest["answers"])
+    pattern = job.paths.pattern(len(manifest["shards"]))
+    counts.log(f"wrote {pattern}" if is_new else f"already wrote {pattern}")
+    return counts.num_failed
 
 
 def _create_bulk_setup(

@@ -14,8 +14,8 @@ from typing import NamedTuple, Protocol, TypeAlias, cast
 
 # A request, {name of a field: value}, whose values may be wrong.
 Request: TypeAlias = dict[str, object]
-# A request whose texts `TextTask.parse_request` has checked. It contains the
-# fields of its text task, and may contain other entries, which nothing reads.
+# A request from `TextTask.parse_request`: the fields of its text task, each of
+# which is a text or a list of texts.
 CheckedRequest: TypeAlias = Mapping[str, object]
 
 

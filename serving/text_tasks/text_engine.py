@@ -18,7 +18,7 @@ HeadT_co = TypeVar("HeadT_co", covariant=True)
 class TextEngine(Generic[HeadT_co]):
     """Holds the engine of an export, with all that text tasks read beside it.
 
-    Except for `warm_up`, only text tasks run the engine.
+    A `ModelAsker` runs the engine on the inputs that a text task encodes.
 
     Attributes:
         engine: the engine that runs the network.

@@ -222,7 +222,11 @@ class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
         return RequestList(requests, bool(lists))
 
     def parse_request(self, request: object) -> RequestT:
-        """Returns a request whose texts are checked, from unchecked JSON.
+        """Returns the fields of a request, whose texts are checked now.
+
+        Args:
+            request: a value of unchecked JSON. Entries that are no field of the
+                text task are dropped.
 
         Raises:
             RequestError: a field is missing or is not text, or fields do not go
@@ -232,6 +236,7 @@ class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
             raise RequestError(f"{repr(request)[:80]} is not a JSON object")
         if self.check_fields:
             self.check_fields(request)
+        checked: dict[str, object] = {}
         for field in self.fields:
             sent_names = [name for name in field.names if name in request]
             if field.is_required and not sent_names:
@@ -242,9 +247,10 @@ class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
                 )
             for name in sent_names:
                 field.check_texts(name, request[name])
-        # The fields and the TypedDict agree, by a test in
-        # tests/serving/text_tasks/test_text_task.py.
-        return cast(RequestT, request)
+                checked[name] = request[name]
+        # A test in tests/serving/text_tasks/test_text_task.py compares the
+        # fields with the entries of the TypedDict.
+        return cast(RequestT, checked)
 
     def texts_of(self, request: CheckedRequest) -> list[str]:
         """Returns all texts of a request, in the order of its fields."""

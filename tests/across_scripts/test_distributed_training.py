@@ -20,7 +20,7 @@ from tests.support.paths import ROOT
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import fine_tuning_flags
 from training.loop.step_loop import AGREEMENT_STEPS
-from training.loop.stop_signals import INTERRUPTED_STATUS
+from training.loop.stop_signals import STOPPED_STATUS
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
@@ -46,7 +46,7 @@ def pretrain(flags, output_dir, script="run_pretraining.py", **more):
     flags = flags | {"output_dir": output_dir} | more
     with script_runner.start(script, output_dir, **flags) as run:
         stop_after_some_steps(run, output_dir)
-        assert run.finish().status == INTERRUPTED_STATUS
+        assert run.finish().status == STOPPED_STATUS
     return recorded_losses(output_dir)
 
 
@@ -141,7 +141,7 @@ def test_two_workers_have_the_losses_of_one_and_end_together(
     losses = recorded_losses(tmp_path)
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
     statuses = [one.status for one in done]
-    assert statuses == [INTERRUPTED_STATUS] * 2, done
+    assert statuses == [STOPPED_STATUS] * 2, done
     (saved,) = list_checkpoint_steps(tmp_path)
     # Workers agree to stop only now and then.
     assert saved % AGREEMENT_STEPS == 0

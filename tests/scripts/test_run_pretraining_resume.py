@@ -12,7 +12,7 @@ from model_folders.checkpoint_folders import (
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.paths import ROOT
-from training.loop.stop_signals import INTERRUPTED_STATUS
+from training.loop.stop_signals import STOPPED_STATUS
 
 NUM_STEPS = 60
 BATCH_SIZE = 8
@@ -135,7 +135,7 @@ def test_killed_runs_end_with_the_same_bits(
             assert last_step_of(output_dir) == step - 1
             assert list(output_dir.glob("*.partial*"))
         else:
-            assert status == INTERRUPTED_STATUS
+            assert status == STOPPED_STATUS
             # The save is completed, and the next step is the last.
             assert last_step_of(output_dir) == step + 1
     done = start_pretraining(flags, output_dir).finish().check()

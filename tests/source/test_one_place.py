@@ -53,6 +53,7 @@ MODULE_OF_PRIVATE_NAME = {
     "_flatten_layers": "modeling/layers.py",
     "_get_variable_index": "training/optimizers/adamw.py",
     "_initial_seed": "modeling/ops.py",
+    "_use_weight_decay": "training/optimizers/adamw.py",
     "StatelessScope": "modeling/accelerated/tracing.py",
     "tensor_bundle_pb2": f"{_FORMATS}/tf1.py",
     "trackable_object_graph_pb2": f"{_FORMATS}/object_based/weights.py",

@@ -68,10 +68,10 @@ def create_shards(
         **options,
     }
     job = sharded_writing.InstanceJob(
-        InstanceOptions(**options),
-        [*map(str, input_files)],
-        str(tmp_path / "out"),
-        num_shards,
+        options=InstanceOptions(**options),
+        input_files=[*map(str, input_files)],
+        output_file=str(tmp_path / "out"),
+        num_shards=num_shards,
     )
     unit_runner = functools.partial(
         workers.run_in_processes, num_processes=num_processes

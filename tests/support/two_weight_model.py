@@ -25,6 +25,7 @@ from options.fields import option
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
+from training.loop.step_loop import EndReasons
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
@@ -139,14 +140,14 @@ def fit_batches(
     batches: Sequence[Batch],
     num_train_steps: int,
     callbacks: Sequence[Callback] = (),
-) -> None:
+) -> EndReasons:
     """Trains as `fit` does, but on the first batch in step 1, and so on.
 
     `fit` itself shuffles the records that it reads.
     """
     left = create_batch_dataset(batches).skip(trainer.run_weights.global_step)
     with mock.patch.object(trainer, "create_dataset", return_value=left):
-        trainer.fit(Records([], {}), num_train_steps, callbacks)
+        return trainer.fit(Records([], {}), num_train_steps, callbacks)
 
 
 def create_loop_trainer(

@@ -10,6 +10,7 @@ from training.loop.batch_predictor import BatchPredictor
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback
 from training.loop.evaluations import evaluate_once_per_step
+from training.loop.step_loop import EndReasons
 from training.loop.trainer import Trainer
 from training.run_files.best_step import BestStepRule
 from training.task import (
@@ -67,11 +68,15 @@ class FineTuner:
         """The sets to predict, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.test_sets)
 
-    def train(self, num_train_steps: int) -> None:
+    def train(self, num_train_steps: int) -> EndReasons:
         """Trains, then restores the best step's weights if the flags say so.
 
         Args:
             num_train_steps: number of the last step.
+
+        Returns:
+            why the training ended. If a signal stopped it, the weights are
+            those of the last step.
         """
         config = self._config
         train_set = self.encoded_sets["train"]
@@ -91,14 +96,15 @@ class FineTuner:
                 num_train_steps=num_train_steps,
             )
             callbacks.append(best_step_callback)
-        self.trainer.fit(
+        reasons = self.trainer.fit(
             train_set.records,
             num_train_steps,
             callbacks,
             epochs=config.fine_tuning.num_train_epochs,
         )
-        if config.keeps_best and config.loads_best:
+        if config.keeps_best and config.loads_best and not reasons.is_stopped:
             self._run_weights.restore_best()
+        return reasons
 
     def evaluate_dev_sets(self) -> Scores:
         """Returns the scores of the dev sets, and "global_step".

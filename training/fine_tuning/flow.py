@@ -25,6 +25,7 @@ from training.fine_tuning.encoded_sets import (
 from training.fine_tuning.fine_tuner import FineTuner
 from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices, final_steps
+from training.loop.stop_signals import STOPPED_STATUS
 from training.loop.teacher import load_teacher
 from training.loop.trainer_loading import load_trainer
 from training.preparation.start_checks import check_start
@@ -36,17 +37,20 @@ from training.task import AnyFineTuningTask
 
 def fine_tune(
     task: AnyFineTuningTask,
-) -> None:
+) -> int:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
         task: the task to train, which holds the StartingPoint.
 
+    Returns:
+        the exit status of the script: 0, or `STOPPED_STATUS` if a signal
+        stopped the training.
+
     Raises:
         ValueError: a flag contradicts another flag or a file, a line of a set
             is malformed, or the dev set may not be used.
         OSError: a file is missing or cannot be written.
-        SystemExit: a signal stopped the training.
     """
     begin_time = time.time()
     starting_point = task.starting_point
@@ -78,11 +82,14 @@ def fine_tune(
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.named_record_errors(records):
         if plan.num_steps:
-            fine_tuner.train(plan.num_steps.training)
+            reasons = fine_tuner.train(plan.num_steps.training)
+            if reasons.is_stopped:
+                return STOPPED_STATUS
         if dev_set_comparison.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)
+    return 0
 
 
 def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:

@@ -71,14 +71,14 @@ class BestStepCallback(Callback):
         if is_best:
             self._run_weights.save_best()
             return Decision.GO_ON
-        reason = self.describe_reason_to_stop(step)
+        reason = self.describe_reason_to_end(step)
         if reason is None:
             return Decision.GO_ON
         logging.info("%s", reason)
         return Decision.END
 
-    def describe_reason_to_stop(self, step: int) -> str | None:
-        """Returns why training stops early at `step`, None if it goes on."""
+    def describe_reason_to_end(self, step: int) -> str | None:
+        """Returns why training ends early at `step`, None if it goes on."""
         best = self._best_step.find_evaluation_to_beat()
         if not self._rule.patience or best is None:
             return None

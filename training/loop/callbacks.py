@@ -41,8 +41,8 @@ class Callback:
     def on_train_begin(self) -> None:
         """Runs once, before all other methods. The weights are restored."""
 
-    def describe_reason_to_stop(self, step: int) -> str | None:
-        """Returns why a run that resumes at `step` must not train more.
+    def describe_reason_to_end(self, step: int) -> str | None:
+        """Returns why a run that resumes at `step` trains no more.
 
         Returns None if it may train.
         """

@@ -17,24 +17,24 @@ from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights
 
-# Several workers agree to stop after this number of steps, or when a save or
+# Several workers agree to end after this number of steps, or when a save or
 # evaluation is due. To agree after each step would slow the training down.
 AGREEMENT_STEPS = 100
 
 
 class EndReasons(NamedTuple):
-    """Why the training ends after a step. All workers agree on it.
+    """Why the training ends at a step. All workers agree on it.
 
     The training goes on if no reason is true.
 
     Attributes:
-        has_ended: a callback ended it.
+        is_ended_by_callback: a callback ended it.
         is_time_over: --max_hours are over.
-        is_stopped: a signal stopped it.
+        is_stopped: a signal stopped it. The same command resumes it.
         is_complete: the step was the last one.
     """
 
-    has_ended: bool
+    is_ended_by_callback: bool
     is_time_over: bool
     is_stopped: bool
     is_complete: bool
@@ -43,7 +43,7 @@ class EndReasons(NamedTuple):
 class StepLoop:
     """Runs the steps that are left of a training, their callbacks and saves.
 
-    Call `begin` once, and then `run` if `begin` returns True.
+    Call `begin` once, and then `run` if `begin` returns no reason to end.
 
     Args:
         train_step: the training step of the model.
@@ -74,29 +74,33 @@ class StepLoop:
         self._skipped = SkippedStepCounter(config.training.output_dir)
         self._saved_step = run_weights.global_step
 
-    def begin(self) -> bool:
+    def begin(self) -> EndReasons:
         """Tells the callbacks that the training begins.
 
-        Returns whether a step is left to run, on which all workers agree. No
-        step is left if a resumed run has ended. If a callback ended the run,
-        its reason is logged.
+        Returns why no step is left to run, which is so if a resumed run has
+        ended. If a callback ended the run, its reason is logged.
         """
         for callback in self._callbacks:
             callback.on_train_begin()
         step = self._run_weights.global_step
-        reasons = [
-            callback.describe_reason_to_stop(step)
+        descriptions = [
+            callback.describe_reason_to_end(step)
             for callback in self._callbacks
         ]
-        for reason in filter(None, reasons):
-            logging.info("%s", reason)
-        # All workers restored the same step.
-        agreed = agree_on_stop(
+        for description in filter(None, descriptions):
+            logging.info("%s", description)
+        is_ended_by_callback, is_time_over = agree_on_end(
             self._train_step.strategy,
-            [self._is_time_over or any(reasons)],
+            [any(descriptions), self._is_time_over],
             is_due=True,
         )
-        return step < self._num_train_steps and not any(agreed)
+        return EndReasons(
+            is_ended_by_callback=is_ended_by_callback,
+            is_time_over=is_time_over,
+            is_stopped=False,
+            # All workers restored the same step.
+            is_complete=step >= self._num_train_steps,
+        )
 
     def run(
         self,
@@ -199,7 +203,7 @@ class StepLoop:
             or step % AGREEMENT_STEPS == 0
             or any(decision is not Decision.NONE for decision in decisions)
         )
-        has_ended, is_time_over, is_stopped = agree_on_stop(
+        is_ended_by_callback, is_time_over, is_stopped = agree_on_end(
             self._train_step.strategy,
             [Decision.END in decisions, self._is_time_over, stop.is_set()],
             is_due=is_due,
@@ -207,7 +211,7 @@ class StepLoop:
         if is_time_over:
             logging.info("Reached --max_hours after step %d.", step)
         return EndReasons(
-            has_ended=has_ended,
+            is_ended_by_callback=is_ended_by_callback,
             is_time_over=is_time_over,
             is_stopped=is_stopped,
             is_complete=step == self._num_train_steps,
@@ -225,35 +229,35 @@ class StepLoop:
             step, logs["learning_rate"], best_step=self._best_step.step
         )
         # A run that a signal or the time ended may be resumed.
-        goes_on = not (reasons.is_complete or reasons.has_ended)
+        goes_on = not (reasons.is_complete or reasons.is_ended_by_callback)
         self._run_weights.save(
             keeps_optimizer=self._config.training.keep_optimizer or goes_on
         )
         self._saved_step = step
 
 
-def agree_on_stop(
+def agree_on_end(
     strategy: tf.distribute.Strategy,
-    wants_stop: Sequence[bool],
+    wants_end: Sequence[bool],
     *,
     is_due: bool,
 ) -> Sequence[bool]:
-    """Returns for each reason to stop whether all workers stop for it.
+    """Returns for each reason to end whether all workers end for it.
 
-    A process that trains alone stops at once. Several workers must stop after
-    the same step. So they ask each other only if `is_due`, and then all stop if
-    any of them wants to.
+    A process that trains alone ends at once. Several workers must end after the
+    same step. So they ask each other only if `is_due`, and then all end if any
+    of them wants to.
 
     Args:
         strategy: the strategy of the training.
-        wants_stop: for each reason, whether this process wants to stop.
+        wants_end: for each reason, whether this process wants to end.
         is_due: whether the workers ask each other after this step. All workers
             must set it after the same steps.
     """
     if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
-        return wants_stop
+        return wants_end
     if not is_due:
-        return [False] * len(wants_stop)
-    counts = strategy.run(lambda: tf.constant(wants_stop, tf.int32))
+        return [False] * len(wants_end)
+    counts = strategy.run(lambda: tf.constant(wants_end, tf.int32))
     counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
     return list(counts.numpy() > 0)

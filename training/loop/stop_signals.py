@@ -4,14 +4,14 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator
-from typing import NoReturn
 
 from absl import logging
 
 from terminal import signals
 
-# Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
-INTERRUPTED_STATUS = 75
+# Exit status of a script whose training a signal stopped: EX_TEMPFAIL, "try
+# again".
+STOPPED_STATUS = 75
 
 
 @contextlib.contextmanager
@@ -32,17 +32,3 @@ def stop_signals() -> Iterator[threading.Event]:
 
     with signals.handled_by(handle):
         yield stop
-
-
-def exit_after_signal(step: int) -> NoReturn:
-    """Ends the process of a run that a signal stopped at `step`.
-
-    Raises:
-        SystemExit: always, with the status INTERRUPTED_STATUS.
-    """
-    logging.warning(
-        "Stopped after step %d, which is saved. Run the same command again to "
-        "resume.",
-        step,
-    )
-    raise SystemExit(INTERRUPTED_STATUS)

@@ -15,8 +15,8 @@ from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback
-from training.loop.step_loop import StepLoop
-from training.loop.stop_signals import exit_after_signal, stop_signals
+from training.loop.step_loop import EndReasons, StepLoop
+from training.loop.stop_signals import stop_signals
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
@@ -76,7 +76,7 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         *,
         epochs: float | None = None,
-    ) -> None:
+    ) -> EndReasons:
         """Trains from the current step until something ends the run.
 
         Training ends at step `num_train_steps`, when a callback decides so
@@ -91,8 +91,11 @@ class Trainer:
             callbacks: run after each step, in this order.
             epochs: number of epochs in all steps, for the log, if known.
 
+        Returns:
+            why the training ended. If a signal stopped it, the caller should do
+            no further work.
+
         Raises:
-            SystemExit: a signal stopped the training.
             ValueError: the Trainer has no training step. Or too many
                 consecutive steps had a non-finite loss or gradient, or a weight
                 to save is not finite. Or a user's files in --output_dir
@@ -104,13 +107,14 @@ class Trainer:
         if self.train_step is None:
             raise ValueError("this Trainer was created without a training step")
         loop = self._create_loop(self.train_step, callbacks, num_train_steps)
-        if not loop.begin():
+        reasons = loop.begin()
+        if any(reasons):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 self.config.training.output_dir,
                 self.run_weights.global_step,
             )
-            return
+            return reasons
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
         if self.config.is_chief and self._training_settings is not None:
@@ -124,7 +128,12 @@ class Trainer:
                 self.create_dataset(records), stop, epochs=epochs
             )
         if reasons.is_stopped:
-            exit_after_signal(self.run_weights.global_step)
+            logging.warning(
+                "Stopped after step %d, which is saved. Run the same command "
+                "again to resume.",
+                self.run_weights.global_step,
+            )
+        return reasons
 
     def _create_loop(
         self,

@@ -9,7 +9,7 @@ accelerated_updates.py speeds up. LAMB is for batches of thousands of examples
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import keras
 import tensorflow as tf
@@ -25,7 +25,11 @@ GradientsAndVariables: TypeAlias = Sequence[tuple[tf.Tensor, tf.Variable]]
 
 
 def loss_scale_of(optimizer: TrainingOptimizer) -> tf.Tensor | float:
-    """Returns what multiplies the loss, 1.0 without float16's loss scaling."""
+    """Returns the factor by which a step multiplies its loss.
+
+    Only float16 needs a factor, so that small gradients do not become 0.
+    Otherwise it is 1.0.
+    """
     if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
         scale: tf.Tensor = optimizer.dynamic_scale.value
         return scale
@@ -82,6 +86,7 @@ class AdamUpdate(NamedTuple):
     v: tf.Tensor
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     """Adam with decoupled weight decay and, by default, no bias correction.
 
@@ -133,8 +138,24 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self.beta_1 = beta_1
         self.beta_2 = beta_2
         self.epsilon = epsilon
-        self.exclude_from_weight_decay = list(exclude_from_weight_decay or ())
+        # Keras's optimizers have a method `exclude_from_weight_decay`.
+        self._excluded_patterns = [*(exclude_from_weight_decay or ())]
         self.bias_correction = bias_correction or self.always_corrects_bias
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments that create the same optimizer.
+
+        Keras writes them to a `.keras` file of a compiled model. Before Keras
+        loads such a file, import this module.
+        """
+        return super().get_config() | {
+            "weight_decay_rate": self.weight_decay_rate,
+            "beta_1": self.beta_1,
+            "beta_2": self.beta_2,
+            "epsilon": self.epsilon,
+            "exclude_from_weight_decay": [*self._excluded_patterns],
+            "bias_correction": self.bias_correction,
+        }
 
     def compute_update(
         self,
@@ -146,9 +167,18 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: AdamRates,
         decay: float,
     ) -> AdamUpdate:
-        """Computes the formula of this class, and changes nothing.
+        """Computes how one gradient changes a variable, and assigns nothing.
 
-        `decay` is the variable's rate of weight decay.
+        The docstring of the class contains the formula. All tensors have the
+        shape of the variable.
+
+        Args:
+            gradient: gradient of the loss.
+            variable: value of the variable.
+            m: moving average of the gradients.
+            v: moving average of the squared gradients.
+            rates: the learning rate and the betas of this step.
+            decay: rate of the variable's weight decay.
         """
         m = rates.beta_1 * m + rates.one_minus_beta_1 * gradient
         v = rates.beta_2 * v + rates.one_minus_beta_2 * tf.square(gradient)
@@ -185,12 +215,14 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         )
         self._paths = [variable.path for variable in variables]
         self._decays: list[float] = []
-        for path in self._paths:
-            is_excluded = any(
-                re.search(pattern, path)
-                for pattern in self.exclude_from_weight_decay
+        for variable in variables:
+            # `_use_weight_decay` reads what Keras's method
+            # `exclude_from_weight_decay` has set.
+            is_decayed = self._use_weight_decay(variable) and not any(
+                re.search(pattern, variable.path)
+                for pattern in self._excluded_patterns
             )
-            self._decays.append(0.0 if is_excluded else self.weight_decay_rate)
+            self._decays.append(self.weight_decay_rate if is_decayed else 0.0)
 
     def slots(self, variable: keras.Variable) -> dict[str, keras.Variable]:
         """Returns {slot name: slot variable}.
@@ -238,15 +270,21 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             is_applied: False to skip the step and change nothing, bool [].
         """
         # Cast the rates once per dtype, because most variables use the same.
-        scalars = {}
+        rates_of_dtype: dict[str, AdamRates] = {}
+        factor_of_dtype: dict[str, tf.Tensor] = {}
         for dtype in {variable.dtype for variable in variables}:
             rates = self._rates(tf.cast(self.learning_rate, dtype))
-            scalars[dtype] = (
-                rates.where(is_applied, dtype),
-                tf.where(is_applied, tf.cast(factor, dtype), 0.0),
+            rates_of_dtype[dtype] = rates.where(is_applied, dtype)
+            factor_of_dtype[dtype] = tf.where(
+                is_applied, tf.cast(factor, dtype), 0.0
             )
         for gradient, variable in zip(grads, variables, strict=True):
-            self._update(gradient, variable.value, *scalars[variable.dtype])
+            self._update(
+                gradient,
+                variable.value,
+                rates_of_dtype[variable.dtype],
+                factor_of_dtype[variable.dtype],
+            )
 
     def _rates(self, learning_rate: tf.Tensor) -> AdamRates:
         beta_1, beta_2 = self.beta_1, self.beta_2
@@ -315,6 +353,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         return grads_and_vars
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class LAMBOptimizer(AdamWeightDecayOptimizer):
     """Layer-wise adaptive moments (You et al. 2019, algorithm 2).
 

@@ -5,6 +5,7 @@ then decays linearly with the number of steps.
 """
 
 import dataclasses
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -59,6 +60,7 @@ def create_optimizer(
     )
 
 
+@keras.saving.register_keras_serializable(package="bert")
 @dataclasses.dataclass(eq=False)
 class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup, then linear decay to 0 (create_optimizer).
@@ -96,3 +98,7 @@ class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
             return decayed
         warming_up = peak * step / self.num_warmup_steps
         return tf.where(step < self.num_warmup_steps, warming_up, decayed)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments that create the same schedule."""
+        return dataclasses.asdict(self)

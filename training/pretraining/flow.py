@@ -20,6 +20,8 @@ from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices, final_steps
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback
+from training.loop.step_loop import EndReasons
+from training.loop.stop_signals import STOPPED_STATUS
 from training.loop.teacher import load_teacher
 from training.loop.trainer import Trainer
 from training.loop.trainer_loading import load_trainer
@@ -38,14 +40,17 @@ from training.run_files.best_step import BestStepRule
 from training.starting_point import StartingPoint
 
 
-def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
+def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     """Trains, evaluates and exports the model, depending on the flags.
+
+    Returns:
+        the exit status of the script: 0, or `STOPPED_STATUS` if a signal
+        stopped the training.
 
     Raises:
         ValueError: a record, or the earlier run in --output_dir, does not match
             the flags.
         OSError: a file is missing or cannot be written.
-        SystemExit: a signal stopped the training.
     """
     begin_time = time.time()
     config = starting_point.config
@@ -63,7 +68,9 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
     evaluation = None
     with record_checks.named_record_errors(records):
         if plan.num_steps:
-            _train(config, trainer, records.train, evaluator)
+            reasons = _train(config, trainer, records.train, evaluator)
+            if reasons.is_stopped:
+                return STOPPED_STATUS
         if config.training.do_eval:
             logging.info("Evaluating %s", trainer.run_weights.describe())
             evaluation = evaluator.evaluate()
@@ -71,6 +78,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
                 trainer.run_weights.global_step, evaluation.scores
             )
     _end_pretraining(starting_point, trainer, evaluation, begin_time=begin_time)
+    return 0
 
 
 def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
@@ -90,7 +98,7 @@ def _train(
     trainer: Trainer,
     records: record_datasets.Records,
     evaluator: PretrainingEvaluator,
-) -> None:
+) -> EndReasons:
     """Trains on records, and evaluates meanwhile if the flags say so."""
     num_train_steps = config.pretraining.num_train_steps
     callbacks: list[Callback] = []
@@ -102,7 +110,7 @@ def _train(
             num_train_steps=num_train_steps,
         )
         callbacks.append(best_step_callback)
-    trainer.fit(records, num_train_steps, callbacks)
+    return trainer.fit(records, num_train_steps, callbacks)
 
 
 def _end_pretraining(

@@ -16,22 +16,16 @@ class Unit(NamedTuple):
     result_file: str
     text: str = "123456789"
 
-
-@pytest.fixture
-def write_shard():
-    """A function that writes the shard and the result file of a unit."""
-
-    def write(unit):
-        (path,) = unit.shards
+    def write_shards(self):
+        """Writes the shard, and then the result file."""
+        (path,) = self.shards
         with open(path, "w") as file:
-            file.write(unit.text)
+            file.write(self.text)
         checksum = compute_shard_checksum(path)
         entry = {"path": path, "num_records": 1, **checksum}
         write_json(
-            unit.result_file, {"shards": [entry], "counts": {"texts": 1}}
+            self.result_file, {"shards": [entry], "counts": {"texts": 1}}
         )
-
-    return write
 
 
 @pytest.fixture

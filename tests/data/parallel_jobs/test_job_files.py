@@ -25,11 +25,11 @@ def entry_of(path):
 
 
 @pytest.fixture
-def finished_job(job, units, write_shard):
+def finished_job(job, units):
     """The manifest of the job, all of whose units are done."""
     job.begin()
     for unit in units:
-        write_shard(unit)
+        unit.write_shards()
     shards = [entry_of(path) for unit in units for path in unit.shards]
     return job.finish({"shards": shards})
 
@@ -170,9 +170,9 @@ def test_a_shard_that_would_replace_an_input_is_refused(
         job.check_overwrites(units)
 
 
-def test_the_folder_of_the_work_is_removed(job, units, write_shard, paths):
+def test_the_folder_of_the_work_is_removed(job, units, paths):
     job.begin()
-    write_shard(units[0])
+    units[0].write_shards()
     job.remove_work()
     assert not os.path.exists(paths.work_dir)
 

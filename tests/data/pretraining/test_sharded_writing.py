@@ -16,10 +16,10 @@ from data.io import (
 )
 from data.pretraining import (
     corpus_checks,
-    sharded_writing,
     unit_writing,
 )
 from data.pretraining.sharded_writing import write_records_at_scale
+from data.pretraining.unit_writing import InstanceUnit
 from files import lock
 from tests.support.shards import (
     CORPUS,
@@ -132,13 +132,13 @@ class Stop(Exception):
 def written(monkeypatch):
     """Numbers of the first shards that units were to write."""
     numbers = []
-    write_unit = sharded_writing.write_unit
+    write_shards = InstanceUnit.write_shards
 
     def note(unit):
         numbers.append(int(unit.shards[0][-14:-9]))
-        write_unit(unit)
+        write_shards(unit)
 
-    monkeypatch.setattr(sharded_writing, "write_unit", note)
+    monkeypatch.setattr(InstanceUnit, "write_shards", note)
     return numbers
 
 

@@ -8,7 +8,7 @@ import pytest
 from data.io import tfrecord_files
 from data.pretraining.corpus_parts import LineRange
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.unit_writing import InstanceUnit, write_unit
+from data.pretraining.unit_writing import InstanceUnit
 from tests.support.shards import CORPUS, VOCAB
 
 OPTIONS = InstanceOptions(
@@ -35,7 +35,7 @@ def write_and_read_unit(tmp_path):
             result_file=result_file,
             is_evaluation=is_evaluation,
         )
-        write_unit(unit)
+        unit.write_shards()
         with open(result_file) as file:
             result = json.load(file)
         records = [[*tfrecord_files.read_records(path)] for path in shards]

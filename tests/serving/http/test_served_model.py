@@ -152,20 +152,20 @@ def letters(tmp_path):
     return FullTokenizer(vocabulary)
 
 
-def compute_replies(text, tokenizer, max_tokens):
+def compute_replies(text, tokenizer, max_pieces):
     """Returns the replies to a call of a text."""
 
     async def compute():
         served_model = load_echo(EchoEngine())
         served_model.text_model.text_engine.tokenizer = tokenizer
         call = QueuedCall.create(TASK, [{"text": text}])
-        return await served_model.compute_replies(call, max_tokens)
+        return await served_model.compute_replies(call, max_pieces)
 
     return asyncio.run(compute())
 
 
 def test_as_many_wordpieces_as_the_limit_are_computed(letters):
-    replies = compute_replies("aaa aaa", letters, max_tokens=6)
+    replies = compute_replies("aaa aaa", letters, max_pieces=6)
     assert replies == [b'{"text": "aaa aaa"}']
 
 
@@ -173,5 +173,5 @@ def test_more_wordpieces_than_the_limit_are_refused(letters):
     with pytest.raises(
         HttpError, match="6 WordPieces are more than 5"
     ) as caught:
-        compute_replies("aaa aaa", letters, max_tokens=5)
+        compute_replies("aaa aaa", letters, max_pieces=5)
     assert caught.value.status == 413

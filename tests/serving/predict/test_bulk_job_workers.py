@@ -13,7 +13,8 @@ from data.parallel_jobs import workers
 from data.predictions.output_writer import OutputCounts
 from data.tables.table_layout import LayoutOptions
 from serving import model_cache
-from serving.predict import bulk_job, bulk_setup
+from serving.predict import bulk_setup
+from serving.predict.bulk_job import BulkJob
 from serving.text_model import TextModel
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
@@ -48,9 +49,14 @@ def reply_with(export_folders, tmp_path, monkeypatch):
     setup = setup_for(os.path.relpath(export_folders["classifier"]))
 
     def answer(name, run):
-        paths = ["in.jsonl", "part-1.csv"]
-        result = bulk_job.run_bulk_job(setup, paths, f"{name}.jsonl", 6, run)
-        return result.counts, shards_of(tmp_path, name)
+        job = BulkJob(
+            setup=setup,
+            input_files=["in.jsonl", "part-1.csv"],
+            output_file=f"{name}.jsonl",
+            num_shards=6,
+        )
+        counts = OutputCounts(**job.run(run).manifest["answers"])
+        return counts, shards_of(tmp_path, name)
 
     return answer
 
@@ -101,8 +107,13 @@ def test_a_worker_of_two_jobs_loads_the_model_of_each(
             yield from pool.map(function, *zip(*calls, strict=True))
 
         for name in ("first.jsonl", "second.jsonl"):
-            setup = setup_for("model")
-            bulk_job.run_bulk_job(setup, ["part-1.csv"], name, 1, run)
+            job = BulkJob(
+                setup=setup_for("model"),
+                input_files=["part-1.csv"],
+                output_file=name,
+                num_shards=1,
+            )
+            job.run(run)
             relabel("model", ["a", "b", "c"])
     first, second = (
         {row["label"] for row in read_rows(tmp_path, stem)}

@@ -86,6 +86,12 @@ def test_a_model_of_single_texts_accepts_an_empty_second_text():
     SINGLE_TEXTS.parse_request({"text_a": "a", "text_b": ""})
 
 
+def test_a_model_of_single_texts_accepts_a_second_text_of_null(text_engine):
+    request = SINGLE_TEXTS.parse_request({"text": "a", "text_b": None})
+    tokens, _ = encode_request(text_engine, request)
+    assert tokens == ["[CLS]", "a", "[SEP]"]
+
+
 def test_a_model_of_single_texts_refuses_two_names_too():
     with pytest.raises(ValueError, match="use only one"):
         SINGLE_TEXTS.parse_request({"text": "a", "text_a": "a"})

@@ -1,11 +1,16 @@
 """Fine-tuning as a whole: what it leaves for the next command."""
 
+import signal
+
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
 from tests.support.tasks.toy_task import ToyTask, run_task
+from training.fine_tuning.flow import fine_tune
+from training.loop.stop_signals import STOPPED_STATUS
+from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.history_lines import HISTORY_FILE, read_history
 
 
@@ -24,6 +29,14 @@ class UnknownTask(ToyTask):
 
     def create_model(self, bert_config, **arguments):
         return UnknownClassifier(bert_config, 2, **arguments)
+
+
+class SignaledTask(ToyTask):
+    """A task whose first evaluation, after an epoch, receives SIGTERM."""
+
+    def compute_scores(self, *arguments):
+        signal.raise_signal(signal.SIGTERM)
+        return super().compute_scores(*arguments)
 
 
 def create_run(folder, **changes):
@@ -50,6 +63,16 @@ def test_a_longer_command_goes_on_after_the_last_step(tmp_path, caplog):
         run_task(ToyTask, create_run(tmp_path, num_train_epochs=2))
     assert f"Restored the checkpoint {tmp_path}/run/model.ckpt-3" in caplog.text
     assert list_checkpoint_steps(tmp_path / "run") == [3, 6]
+
+
+def test_a_training_that_a_signal_stops_writes_no_results(tmp_path):
+    flags = create_run(
+        tmp_path, do_eval=True, num_train_epochs=2, early_stopping_patience=1
+    )
+    starting_point = load_starting_point(toy_task.create_command(flags))
+    assert fine_tune(SignaledTask(starting_point)) == STOPPED_STATUS
+    assert list_checkpoint_steps(tmp_path / "run") == [3]
+    assert not (tmp_path / "run" / "eval_results.txt").exists()
 
 
 def test_an_evaluation_writes_the_scores_of_the_task(tmp_path):

@@ -137,7 +137,7 @@ def test_a_resumed_run_finds_the_best_score_among_nan(tmp_path):
     trainer.run_weights.load_start()
     best = best_step_of(trainer, [])
     best.on_train_begin()
-    assert best.describe_reason_to_stop(6)
+    assert best.describe_reason_to_end(6)
 
 
 def test_a_resumed_run_replaces_an_infinite_best_loss(tmp_path):

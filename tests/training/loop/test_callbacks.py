@@ -27,7 +27,7 @@ class Recorder(Callback):
     def on_train_begin(self):
         self.calls.append("begin")
 
-    def describe_reason_to_stop(self, step):
+    def describe_reason_to_end(self, step):
         self.calls.append(f"ask {step}")
         return self.reason
 

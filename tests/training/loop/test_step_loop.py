@@ -17,7 +17,6 @@ from tests.support.two_weight_model import (
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback, Decision
 from training.loop.step_loop import StepLoop
-from training.loop.stop_signals import INTERRUPTED_STATUS
 from training.run_files.best_step import BestStepRule
 
 
@@ -32,7 +31,7 @@ class NamedCallback(Callback):
     def on_train_begin(self):
         self._calls.append(f"{self._name} begins")
 
-    def describe_reason_to_stop(self, step):
+    def describe_reason_to_end(self, step):
         return "it is over" if step == self._last_step else None
 
     def on_step(self, step, logs):
@@ -74,8 +73,8 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
         NamedCallback("second", calls),
     ]
     loop = Loop(tmp_path, callbacks)
-    assert loop.begin()
-    assert loop.run() == ["has_ended"]
+    assert not any(loop.begin())
+    assert loop.run() == ["is_ended_by_callback"]
     assert calls == [
         "first begins",
         "second begins",
@@ -88,7 +87,7 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
 
 def test_a_callback_may_end_a_run_before_its_first_step(tmp_path):
     loop = Loop(tmp_path, [NamedCallback("it", [], last_step=0)])
-    assert not loop.begin()
+    assert loop.begin().is_ended_by_callback
 
 
 def test_the_last_step_ends_the_steps(tmp_path):
@@ -162,14 +161,13 @@ def test_the_best_step_is_kept_among_calls_of_several_steps(
     assert best_step.find_evaluation() == (7, {"score": -1})
 
 
-def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):
+def test_a_signal_ends_the_training_once_the_step_is_saved(tmp_path):
     trainer = create_loop_trainer(tmp_path)
     signals = OnStep(
         lambda step, logs: step == 2 and signal.raise_signal(signal.SIGTERM)
     )
-    with pytest.raises(SystemExit) as caught:
-        fit_batches(trainer, create_batches([]), 5, [signals])
-    assert caught.value.code == INTERRUPTED_STATUS
+    reasons = fit_batches(trainer, create_batches([]), 5, [signals])
+    assert reasons.is_stopped
     assert list_checkpoint_steps(tmp_path) == [2]
 
 

@@ -1,5 +1,7 @@
 """AdamW and LAMB against their formulas, written in NumPy."""
 
+import json
+
 import keras
 import numpy as np
 import pytest
@@ -201,3 +203,54 @@ def test_a_skipped_step_changes_nothing(name):
     )
     for one, other in zip(state, before, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def round_trip(optimizer):
+    """Returns the optimizer that Keras restores from its config."""
+    config = keras.optimizers.serialize(optimizer)
+    return keras.optimizers.deserialize(json.loads(json.dumps(config)))
+
+
+@pytest.mark.parametrize(
+    "optimizer_class", [AdamWeightDecayOptimizer, LAMBOptimizer]
+)
+def test_a_restored_optimizer_updates_like_the_saved_one(optimizer_class):
+    values, grads = create_example()
+    saved = optimizer_class(
+        learning_rate=0.1,
+        weight_decay_rate=0.5,
+        beta_1=0.5,
+        beta_2=0.7,
+        epsilon=0.1,
+        exclude_from_weight_decay=["bias"],
+        bias_correction=True,
+    )
+    restored = round_trip(saved)
+    for expected, variable in zip(
+        apply_gradients(saved, values, grads),
+        apply_gradients(restored, values, grads),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(variable, expected)
+
+
+def test_the_method_of_keras_excludes_variables_from_decay():
+    values, grads = create_example()
+    zeros = [[np.zeros_like(gradient) for gradient in grads[0]]]
+    optimizer = AdamWeightDecayOptimizer(0.1, weight_decay_rate=0.5)
+    optimizer.exclude_from_weight_decay(var_names=["bias"])
+    kernel, bias = apply_gradients(optimizer, values, zeros)
+    assert not np.allclose(kernel, values["kernel"])
+    np.testing.assert_array_equal(bias, values["bias"])
+
+
+def test_a_compiled_model_is_saved_with_its_optimizer(tmp_path):
+    model = keras.Sequential([keras.Input([2]), keras.layers.Dense(1)])
+    created = optimization.create_optimizer(
+        OptimizerOptions(weight_decay=0.5), 8, 2
+    )
+    model.compile(created, "mse")
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert loaded.optimizer.get_config() == created.get_config()
+    assert loaded.optimizer.weight_decay_rate == 0.5

@@ -43,10 +43,8 @@ def test_the_bias_is_not_corrected_by_default():
 )
 def test_biases_and_normalizations_are_not_decayed(path):
     created = optimization.create_optimizer(OptimizerOptions(), 4, 0)
-    assert any(
-        re.search(pattern, path)
-        for pattern in created.exclude_from_weight_decay
-    )
+    patterns = created.get_config()["exclude_from_weight_decay"]
+    assert any(re.search(pattern, path) for pattern in patterns)
 
 
 @pytest.mark.parametrize(
