@@ -3,6 +3,8 @@
 import pytest
 import tensorflow as tf
 
+from training.loop.step_loop import agree_on_end
+
 
 @pytest.mark.parametrize("is_due", [False, True])
 def test_a_single_process_stops_without_asking_others(is_due):
