@@ -62,7 +62,8 @@ def read_model_files(
         set_by_user: names of the flags that the user set.
         preset: Preset of the weights.
     """
-    check_required(config, ("bert_config_file", "vocab_file"), preset)
+    required_flags = ("bert_config_file", "vocab_file")
+    check_required(config, required_flags, preset, run_settings={})
     bert_config = read_bert_config(config.model, preset)
     check_lengths(
         bert_config,

@@ -63,7 +63,7 @@ def to_stored_settings(
 
 def check_resumed_settings(
     config: TrainingConfig,
-    preset: Preset | None,
+    own_run: Preset | None,
     settings: Mapping[str, object],
 ) -> None:
     """Checks that a run is resumed with the flags and settings it began with.
@@ -79,7 +79,7 @@ def check_resumed_settings(
 
     Args:
         config: the flags that the command resumes with.
-        preset: Preset of the weights, None if they are random.
+        own_run: what the run in --output_dir states, None for a new run.
         settings: JSON-serializable dict of settings, besides the flags, {} to
             compare only the flags. Settings that the run recorded too must not
             change.
@@ -88,10 +88,10 @@ def check_resumed_settings(
         ValueError: a flag or setting differs. The message names it. Or the
             folder does not state the settings.
     """
-    if not (preset and preset.is_own_run):
+    if own_run is None:
         return
     folder = config.training.output_dir
-    if not preset.training_settings:
+    if not own_run.training_settings:
         raise ValueError(
             f"--output_dir={folder} contains checkpoints, but no "
             f"{MODEL_JSON_FILE} with the settings of their training. Restore "
@@ -99,7 +99,7 @@ def check_resumed_settings(
             f"--init_checkpoint={folder}"
         )
     now = _select_compared_settings(to_stored_settings(config, settings))
-    saved = _select_compared_settings(preset.training_settings)
+    saved = _select_compared_settings(own_run.training_settings)
     names = saved.keys() & now.keys()
     for flag in config.list_options(Role.TRAINING):
         name = f"--{flag.name}"
@@ -141,7 +141,7 @@ def _has_grown(before: object, now: object) -> bool:
 
 
 def check_resumed_train_set(
-    preset: Preset | None,
+    own_run: Preset | None,
     set_fingerprints: SetFingerprints,
     records: Sequence[Fingerprint],
     *,
@@ -153,7 +153,7 @@ def check_resumed_train_set(
     message then names the file, with its number of rows then and now.
 
     Args:
-        preset: Preset of the weights, None if they are random.
+        own_run: what the run in --output_dir states, None for a new run.
         set_fingerprints: the sets of the command.
         records: fingerprint of the records of the train set.
         has_table: whether the sets are rows of --data_file.
@@ -161,26 +161,26 @@ def check_resumed_train_set(
     Raises:
         ValueError: the records differ. The message names the file.
     """
-    if not (preset and preset.is_own_run):
+    if own_run is None:
         return
-    recorded = preset.training_settings.get("train_records", records)
+    recorded = own_run.training_settings.get("train_records", records)
     if recorded == records:
         return
     difference = _describe_train_set_difference(
-        preset, set_fingerprints, has_table=has_table
+        own_run, set_fingerprints, has_table=has_table
     )
     raise ValueError(
         f"{difference}. To train on it, set another --output_dir, with "
-        f"--init_checkpoint={preset.weights_path}"
+        f"--init_checkpoint={own_run.weights_path}"
     )
 
 
 def _describe_train_set_difference(
-    preset: Preset, set_fingerprints: SetFingerprints, *, has_table: bool
+    own_run: Preset, set_fingerprints: SetFingerprints, *, has_table: bool
 ) -> str:
     """Describes how the train set of a command differs from that of its run."""
     train_fingerprint = set_fingerprints[TRAIN_SET]
-    sets_of_run = set_fingerprints_of(preset)
+    sets_of_run = set_fingerprints_of(own_run)
     former = sets_of_run.get(TRAIN_SET, train_fingerprint)
     num_rows = _count_file_rows(
         set_fingerprints, train_fingerprint, has_table=has_table
@@ -189,7 +189,7 @@ def _describe_train_set_difference(
     file = train_fingerprint.file
     if file != former.file:
         return (
-            f"{preset.weights_path} was trained on {former.file}, "
+            f"{own_run.weights_path} was trained on {former.file}, "
             f"{num_former_rows} rows, and {file} has {num_rows}"
         )
     if num_rows != num_former_rows:
@@ -218,25 +218,25 @@ def _count_file_rows(
 
 def check_resumed_records(
     config: TrainingConfig,
-    preset: Preset | None,
+    own_run: Preset | None,
     collected_settings: TrainingInputs,
 ) -> None:
     """Checks that a pretraining is resumed on the records that it began with.
 
     Args:
         config: the flags that the command resumes with.
-        preset: Preset of the weights, None if they are random.
+        own_run: what the run in --output_dir states, None for a new run.
         collected_settings: the settings of the command besides the flags, with
             the fingerprints of the records.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.
     """
-    if not (preset and preset.is_own_run):
+    if own_run is None:
         return
     folder = config.training.output_dir
     for name in _RECORD_FLAGS:
-        recorded = preset.training_settings.get(name)
+        recorded = own_run.training_settings.get(name)
         records = collected_settings.get(name)
         if records is None or not isinstance(recorded, list):
             continue

@@ -96,22 +96,23 @@ def _check_metric_for_best(task: AnyFineTuningTask) -> None:
 def _check_weights(task: AnyFineTuningTask, preset: Preset) -> None:
     """Checks the network, the tokenizer and the head of the weights."""
     config = task.config
+    starting_point = task.starting_point
     trains = config.training.do_train
     settings: dict[str, object] = {**config.network_arguments}
     if not trains and task.output_mode:
         settings["output_mode"] = task.output_mode
     settings_check.check_trained_settings(
         preset,
-        task.starting_point.bert_config,
+        starting_point.bert_config,
         task.tokenizer,
         settings=settings,
         trains=trains,
     )
     task.check_preset(preset)
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
-    if task.labels and (preset.is_own_run or not trains):
+    if task.labels and (starting_point.is_own_run or not trains):
         # The order must not change in a resumed run or with --labels.
         is_fixed = (
-            preset.is_own_run or "labels" in task.starting_point.set_by_user
+            starting_point.is_own_run or "labels" in starting_point.set_by_user
         )
         check_head_labels(preset, task.label_alternatives, is_fixed=is_fixed)

@@ -99,6 +99,8 @@ def compare_dev_set(
     preset: Preset | None,
     dev_set_rule: DevSetRule | None,
     set_fingerprints: SetFingerprints,
+    *,
+    is_own_run: bool,
 ) -> DevSetComparison:
     """Compares the dev set of a command with the sets of its weights.
 
@@ -107,39 +109,25 @@ def compare_dev_set(
 
     Args:
         config: says whether the script has --data_file, and whether to train.
-        preset: Preset of the weights, None if they are random.
+        preset: what the folder of the weights states, None if they are random.
         dev_set_rule: rule of the command, None without --data_file.
         set_fingerprints: the sets of the command, for model.json.
+        is_own_run: whether the folder of the weights is --output_dir.
     """
     dev_fingerprint = set_fingerprints.get(DEV_SET)
     can_split_file = isinstance(config, DataFileConfig)
     if not can_split_file or preset is None or dev_fingerprint is None:
         return DevSetComparison(DevSetCase.EXPECTED)
-    case = _decide_case(
-        preset,
-        dev_fingerprint,
-        dev_set_rule,
-        is_training=config.training.do_train,
-    )
-    return DevSetComparison(case, _describe_case(case, preset, dev_fingerprint))
-
-
-def _decide_case(
-    preset: Preset,
-    dev_fingerprint: SetFingerprint,
-    dev_set_rule: DevSetRule | None,
-    *,
-    is_training: bool,
-) -> DevSetCase:
-    """Returns how a dev set relates to the sets of the weights."""
-    if not preset.is_own_run:
-        return _decide_case_of_other_weights(
+    if not is_own_run:
+        case = _decide_case_of_other_weights(
             preset, dev_fingerprint, dev_set_rule
         )
-    if is_training:
+    elif config.training.do_train:
         # A resumed run keeps its sets, which `check_resumed_train_set` checks.
-        return DevSetCase.EXPECTED
-    return _decide_case_of_run(preset, dev_fingerprint, dev_set_rule)
+        case = DevSetCase.EXPECTED
+    else:
+        case = _decide_case_of_run(preset, dev_fingerprint, dev_set_rule)
+    return DevSetComparison(case, _describe_case(case, preset, dev_fingerprint))
 
 
 def _decide_case_of_other_weights(

@@ -46,13 +46,13 @@ def plan_pretraining(
             starting_point, records, dev_set_fingerprints
         )
         resume_checks.check_resumed_records(
-            config, starting_point.preset, collected_settings
+            config, starting_point.own_run, collected_settings
         )
         resume_checks.check_resumed_settings(
-            config, starting_point.preset, collected_settings
+            config, starting_point.own_run, collected_settings
         )
         training_settings = model_description.create_training_settings(
-            config, starting_point.preset, collected_settings
+            config, starting_point.own_run, collected_settings
         )
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,

@@ -43,7 +43,7 @@ _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 def create_training_settings(
     config: TrainingConfig,
-    preset: Preset | None,
+    own_run: Preset | None,
     settings: Mapping[str, object],
 ) -> TrainingSettings:
     """Returns the settings for model.json, which a resumed run must keep.
@@ -54,12 +54,12 @@ def create_training_settings(
 
     Args:
         config: the flags of the command.
-        preset: Preset of the weights, None if they are random.
+        own_run: what the run in --output_dir states, None for a new run.
         settings: JSON-serializable dict of settings, besides the flags.
     """
     now = to_stored_settings(config, settings)
-    if preset and preset.is_own_run:
-        return {**preset.training_settings, **now}
+    if own_run:
+        return {**own_run.training_settings, **now}
     return now
 
 

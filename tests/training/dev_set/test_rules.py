@@ -49,7 +49,7 @@ def on_sets(
     return Preset(
         "run",
         weights_path="run",
-        flag="--init_checkpoint",
+        source="--init_checkpoint=run",
         model_class=model_class,
         training_settings=settings,
         model_json={"origin": {"command": dict(command)}},
