@@ -50,7 +50,7 @@ def test_a_span_labeler_exports_its_logits():
 
 
 def test_a_kind_that_exports_its_logits_gets_them_back(monkeypatch):
-    kind = kinds.ModelKind(exports_logits=True)
+    kind = kinds.ModelKind(pipeline_tag="text-ranking", exports_logits=True)
     monkeypatch.setitem(kinds.KIND_OF_CLASS, "ModelOfAUser", kind)
     assert ids_outputs.exported_output_of("ModelOfAUser", {}) == "logits"
     result = ids_outputs.to_logits("ModelOfAUser", {}, {"logits": LOGITS})
