@@ -7,26 +7,24 @@ neither Keras nor TensorFlow.
 """
 
 import dataclasses
-from typing import Final, Literal, TypeAlias
+import enum
+from typing import Final
 
-# A class of this project. Where a class may be a user's own, its name is a str,
-# and `in KIND_OF_CLASS` tells whether the class is of this project.
-ModelClass: TypeAlias = Literal[
-    "BertModel",
-    "BertPretrainer",
-    "BertClassifier",
-    "BertTokenClassifier",
-    "BertSpanLabeler",
-    "BertMultipleChoice",
-    "BertEmbedder",
-]
-ENCODER: Final = "BertModel"
-PRETRAINER: Final = "BertPretrainer"
-CLASSIFIER: Final = "BertClassifier"
-TOKEN_CLASSIFIER: Final = "BertTokenClassifier"
-SPAN_LABELER: Final = "BertSpanLabeler"
-MULTIPLE_CHOICE: Final = "BertMultipleChoice"
-EMBEDDER: Final = "BertEmbedder"
+
+class ModelClass(enum.StrEnum):
+    """A class of models of this project, by the name that model.json records.
+
+    Where a class may be a user's own, its name is a str, and
+    `in KIND_OF_CLASS` tells whether the class is of this project.
+    """
+
+    ENCODER = "BertModel"
+    PRETRAINER = "BertPretrainer"
+    CLASSIFIER = "BertClassifier"
+    TOKEN_CLASSIFIER = "BertTokenClassifier"
+    SPAN_LABELER = "BertSpanLabeler"
+    MULTIPLE_CHOICE = "BertMultipleChoice"
+    EMBEDDER = "BertEmbedder"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -61,38 +59,37 @@ class ModelKind:
 
 # docs/code_reference.md, "The files of a task", names the files of each kind.
 KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
-    PRETRAINER: ModelKind(
+    ModelClass.PRETRAINER: ModelKind(
         pipeline_tag="fill-mask",
         transformers_class="BertForPreTraining",
         has_trained_head=False,
     ),
-    CLASSIFIER: ModelKind(
+    ModelClass.CLASSIFIER: ModelKind(
         pipeline_tag="text-classification",
         transformers_class="BertForSequenceClassification",
         has_labels=True,
     ),
-    SPAN_LABELER: ModelKind(
+    ModelClass.SPAN_LABELER: ModelKind(
         pipeline_tag="question-answering",
         transformers_class="BertForQuestionAnswering",
         exports_logits=True,
     ),
-    TOKEN_CLASSIFIER: ModelKind(
+    ModelClass.TOKEN_CLASSIFIER: ModelKind(
         pipeline_tag="token-classification",
         transformers_class="BertForTokenClassification",
         has_labels=True,
     ),
-    ENCODER: ModelKind(
+    ModelClass.ENCODER: ModelKind(
         pipeline_tag="feature-extraction",
         transformers_class="BertModel",
         has_trained_head=False,
     ),
-    MULTIPLE_CHOICE: ModelKind(
+    ModelClass.MULTIPLE_CHOICE: ModelKind(
         pipeline_tag="multiple-choice",
         transformers_class="BertForMultipleChoice",
     ),
-    # The exports of an embedder contain only the encoder, and are of the kind
-    # ENCODER.
-    EMBEDDER: ModelKind(
+    # The exports of an embedder contain only the encoder, and are of its class.
+    ModelClass.EMBEDDER: ModelKind(
         pipeline_tag="feature-extraction", has_trained_head=False
     ),
 }
@@ -115,13 +112,13 @@ def listed_class_of(model: object) -> ModelClass:
     name = model_class_of(model)
     if name not in KIND_OF_CLASS:
         raise ValueError(f"{name} is not one of {', '.join(KIND_OF_CLASS)}")
-    return name
+    return ModelClass(name)
 
 
 def kind_of(name: str | None) -> ModelKind | None:
     """Returns the kind of a class, None for a user's own or an unknown one."""
     if name in KIND_OF_CLASS:
-        return KIND_OF_CLASS[name]
+        return KIND_OF_CLASS[ModelClass(name)]
     return None
 
 

@@ -6,12 +6,12 @@ imports/registration.py. `data` does not import `modeling` by that. Only Keras
 does, when it loads a file that names a class of `modeling`.
 """
 
-from model_folders.kinds import ENCODER, KIND_OF_CLASS
+from model_folders.kinds import KIND_OF_CLASS, ModelClass
 
 # {name of a class in `modeling`: its module}. `modeling` offers these names.
 MODULE_OF_MODELING_CLASS: dict[str, str] = {
     **dict.fromkeys(KIND_OF_CLASS, "modeling.task_models"),
-    ENCODER: "modeling.bert",
+    ModelClass.ENCODER: "modeling.bert",
     "ClassifierLoss": "modeling.losses",
     "ContrastiveLoss": "modeling.losses",
     "CosineLoss": "modeling.losses",

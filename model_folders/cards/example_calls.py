@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.model_json_types import SharedHeadSettings
 
 
@@ -90,7 +91,7 @@ def list_example_commands(
         return []
     model = f"--model={shlex.quote(export)}"
     lines = [f"python predict.py {model} {example.format_arguments()}"]
-    is_tagger = head_settings.get("name") == kinds.TOKEN_CLASSIFIER
+    is_tagger = head_settings.get("name") == ModelClass.TOKEN_CLASSIFIER
     # Entities are lists, and columns of words and tags contain no texts.
     if table and (not is_tagger or table.endswith(".jsonl")):
         answers = f"answers.{'jsonl' if is_tagger else 'csv'}"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from files.json_files import read_json
 from files.paths import StrPath
-from model_folders import kinds, model_json
+from model_folders import model_json
 from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE, BertConfig
 from model_folders.formats.huggingface import sentence_transformers
 from model_folders.formats.huggingface.config import (
@@ -24,6 +24,7 @@ from model_folders.formats.huggingface.config import (
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.object_based import folders as object_folders
+from model_folders.kinds import ModelClass
 from model_folders.labels import read_labels
 from model_folders.model_json_types import (
     HeadSettings,
@@ -147,7 +148,7 @@ def read_max_seq_length(
         ValueError: a file is malformed.
     """
     length: object = preset.head_settings.get("max_seq_length")
-    if length is None and model_class != kinds.MULTIPLE_CHOICE:
+    if length is None and model_class != ModelClass.MULTIPLE_CHOICE:
         # Ignore this setting for multiple choice, because it may be the total
         # length of all choices.
         length = preset.training_settings.get("max_seq_length")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from model_folders import output_modes
-from model_folders.kinds import EMBEDDER, KIND_OF_CLASS, ModelClass
+from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
 from serving.engines import ids_outputs
 from serving.text_tasks.answer import ANSWER
@@ -32,7 +32,8 @@ TEXT_TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
     name: _TEXT_TASKS_OF_PIPELINE_TAG[kind.pipeline_tag]
     for name, kind in KIND_OF_CLASS.items()
     # An embedder is exported as its encoder.
-    if kind.pipeline_tag in _TEXT_TASKS_OF_PIPELINE_TAG and name != EMBEDDER
+    if kind.pipeline_tag in _TEXT_TASKS_OF_PIPELINE_TAG
+    and name != ModelClass.EMBEDDER
 }
 
 

@@ -11,7 +11,7 @@ from data.classification.user_tables.table_tasks import (
     DEFINITION_OF_TABLE_TASK,
     TableTaskDefinition,
 )
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from options import fields
 from options.fields import group
 from options.path_types import PathType
@@ -141,9 +141,11 @@ class ClassifierConfig(DataFileConfig):
         return definition is not None and definition.learns_vectors
 
     @property
-    def model_class(self) -> kinds.ModelClass:
+    def model_class(self) -> ModelClass:
         """Name of the model class that --task_name selects."""
-        return kinds.EMBEDDER if self.is_embedding else kinds.CLASSIFIER
+        if self.is_embedding:
+            return ModelClass.EMBEDDER
+        return ModelClass.CLASSIFIER
 
     @property
     def required_flags(self) -> tuple[str, ...]:
