@@ -138,7 +138,7 @@ def read_max_seq_length(
     """Returns the maximum length of the inputs of a preset's training.
 
     Args:
-        preset: Preset of the weights.
+        preset: what the folder of the weights states.
         model_class: name of the model's class, which may be a user's own.
         num_positions: number of the model's positions, which is returned if no
             file records the length.

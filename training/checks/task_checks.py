@@ -35,7 +35,7 @@ def check_head_labels(
     Warns if the files of the weights name no labels.
 
     Args:
-        preset: Preset of the weights.
+        preset: what the folder of the weights states.
         label_alternatives: the labels of the task, and other lists of names
             that the files of the weights may use for them.
         is_fixed: whether the order must be the same too.

@@ -62,7 +62,7 @@ def read_tokenizer(
             states it.
         set_by_user: names of the flags that the user set.
         bert_config: configuration of the network.
-        preset: Preset of the weights, None without weights.
+        preset: what the folder of the weights states, None without weights.
     """
     casing = chosen_casing(
         model_options.do_lower_case,
