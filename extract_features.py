@@ -18,13 +18,14 @@ from tools.extraction.feature_extraction import (
     read_model_files,
     write_vectors,
 )
+from training.preparation.model_files import stated_flags_of
 
 
 def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = hub.to_local_folder(str(parsed.config.model.init_checkpoint))
     preset = folder_reading.read_preset(checkpoint, "--init_checkpoint")
-    parsed = parsed.decide_if_open(preset.stated_flags, checkpoint)
+    parsed = parsed.decide_if_open(stated_flags_of(preset), checkpoint)
     config = parsed.config
     bert_config, tokenizer = read_model_files(
         config, parsed.set_by_user, preset

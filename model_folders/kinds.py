@@ -7,26 +7,24 @@ neither Keras nor TensorFlow.
 """
 
 import dataclasses
-from typing import Final, Literal, TypeAlias
+import enum
+from typing import Final
 
-# A class of this project. Where a class may be a user's own, its name is a str,
-# and `in KIND_OF_CLASS` tells whether the class is of this project.
-ModelClass: TypeAlias = Literal[
-    "BertModel",
-    "BertPretrainer",
-    "BertClassifier",
-    "BertTokenClassifier",
-    "BertSpanLabeler",
-    "BertMultipleChoice",
-    "BertEmbedder",
-]
-ENCODER: Final = "BertModel"
-PRETRAINER: Final = "BertPretrainer"
-CLASSIFIER: Final = "BertClassifier"
-TOKEN_CLASSIFIER: Final = "BertTokenClassifier"
-SPAN_LABELER: Final = "BertSpanLabeler"
-MULTIPLE_CHOICE: Final = "BertMultipleChoice"
-EMBEDDER: Final = "BertEmbedder"
+
+class ModelClass(enum.StrEnum):
+    """A class of models of this project, by the name that model.json records.
+
+    Where a class may be a user's own, its name is a str, and
+    `in KIND_OF_CLASS` tells whether the class is of this project.
+    """
+
+    ENCODER = "BertModel"
+    PRETRAINER = "BertPretrainer"
+    CLASSIFIER = "BertClassifier"
+    TOKEN_CLASSIFIER = "BertTokenClassifier"
+    SPAN_LABELER = "BertSpanLabeler"
+    MULTIPLE_CHOICE = "BertMultipleChoice"
+    EMBEDDER = "BertEmbedder"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,80 +32,66 @@ class ModelKind:
     """The properties of one class of models.
 
     Attributes:
-        module: module that defines the class, which is imported late.
+        pipeline_tag: what the model is for, by its name on the Hugging Face
+            hub. The README.md of a model states it. serving/ and the examples
+            of calls choose by it what an export does with texts.
         transformers_class: class of the same model in transformers, None if
             transformers has none.
-        pipeline_tag: name of the model's task on the Hugging Face hub.
         has_labels: whether the outputs have names, which labels.txt lists.
         has_trained_head: whether the head belongs to one fine-tuning task, so
             that another task cannot use it.
-        text_task_names: names of the text tasks that an export answers
-            (serving/text_tasks/), the main task first. If it is empty, an
-            export reads only ids.
         exports_logits: whether the signature `ids` of an export returns the
             logits. Other exports return what the logits mean, such as
             probabilities.
-        example_texts: texts of an example of the main task, which the README.md
-            of a model and the end of a training show.
     """
 
-    module: str = "modeling.task_models"
+    pipeline_tag: str
     transformers_class: str | None = None
-    pipeline_tag: str = "feature-extraction"
     has_labels: bool = False
     has_trained_head: bool = True
-    text_task_names: tuple[str, ...] = ()
     exports_logits: bool = False
-    example_texts: tuple[str, ...] = ("A text.",)
 
     @property
     def classifies_texts(self) -> bool:
         """Whether the outputs are scores of the labels of a text or a pair."""
-        return "classify" in self.text_task_names
+        return self.pipeline_tag == "text-classification"
 
 
 # docs/code_reference.md, "The files of a task", names the files of each kind.
 KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
-    PRETRAINER: ModelKind(
-        transformers_class="BertForPreTraining",
+    ModelClass.PRETRAINER: ModelKind(
         pipeline_tag="fill-mask",
+        transformers_class="BertForPreTraining",
         has_trained_head=False,
-        text_task_names=("fill-mask", "next-sentence"),
-        example_texts=("The [MASK] is blue.",),
     ),
-    CLASSIFIER: ModelKind(
-        transformers_class="BertForSequenceClassification",
+    ModelClass.CLASSIFIER: ModelKind(
         pipeline_tag="text-classification",
+        transformers_class="BertForSequenceClassification",
         has_labels=True,
-        text_task_names=("classify", "rerank"),
     ),
-    SPAN_LABELER: ModelKind(
-        transformers_class="BertForQuestionAnswering",
+    ModelClass.SPAN_LABELER: ModelKind(
         pipeline_tag="question-answering",
-        text_task_names=("answer",),
+        transformers_class="BertForQuestionAnswering",
         exports_logits=True,
-        example_texts=("Who came?", "Ann came."),
     ),
-    TOKEN_CLASSIFIER: ModelKind(
-        transformers_class="BertForTokenClassification",
+    ModelClass.TOKEN_CLASSIFIER: ModelKind(
         pipeline_tag="token-classification",
+        transformers_class="BertForTokenClassification",
         has_labels=True,
-        text_task_names=("tag",),
-        example_texts=("Ann came.",),
     ),
-    ENCODER: ModelKind(
-        module="modeling.bert",
+    ModelClass.ENCODER: ModelKind(
+        pipeline_tag="feature-extraction",
         transformers_class="BertModel",
         has_trained_head=False,
-        text_task_names=("embed",),
     ),
-    MULTIPLE_CHOICE: ModelKind(
-        transformers_class="BertForMultipleChoice",
+    ModelClass.MULTIPLE_CHOICE: ModelKind(
         pipeline_tag="multiple-choice",
+        transformers_class="BertForMultipleChoice",
     ),
-    # The exports of an embedder contain only the encoder, and are of the kind
-    # ENCODER.
-    EMBEDDER: ModelKind(has_trained_head=False),
+    # The exports of an embedder contain only the encoder, and are of its class.
+    ModelClass.EMBEDDER: ModelKind(
+        pipeline_tag="feature-extraction", has_trained_head=False
+    ),
 }
 
 
@@ -128,13 +112,13 @@ def listed_class_of(model: object) -> ModelClass:
     name = model_class_of(model)
     if name not in KIND_OF_CLASS:
         raise ValueError(f"{name} is not one of {', '.join(KIND_OF_CLASS)}")
-    return name
+    return ModelClass(name)
 
 
 def kind_of(name: str | None) -> ModelKind | None:
     """Returns the kind of a class, None for a user's own or an unknown one."""
     if name in KIND_OF_CLASS:
-        return KIND_OF_CLASS[name]
+        return KIND_OF_CLASS[ModelClass(name)]
     return None
 
 

@@ -6,13 +6,12 @@ dependencies/registration.py. `data` does not import `modeling` by that. Only
 Keras does, when it loads a file that names a class of `modeling`.
 """
 
-from model_folders.kinds import KIND_OF_CLASS
+from model_folders.kinds import KIND_OF_CLASS, ModelClass
 
-_MODULE_OF_MODEL_CLASS: dict[str, str] = {
-    name: kind.module for name, kind in KIND_OF_CLASS.items()
-}
 # {name of a class in `modeling`: its module}. `modeling` offers these names.
-MODULE_OF_MODELING_CLASS = _MODULE_OF_MODEL_CLASS | {
+MODULE_OF_MODELING_CLASS: dict[str, str] = {
+    **dict.fromkeys(KIND_OF_CLASS, "modeling.task_models"),
+    ModelClass.ENCODER: "modeling.bert",
     "ClassifierLoss": "modeling.losses",
     "ContrastiveLoss": "modeling.losses",
     "CosineLoss": "modeling.losses",

@@ -1,7 +1,7 @@
 """The scores in the folder of a run: their files, and which are of one label.
 
-data/ computes the scores. This module is not there, because the README.md of
-the folder shows them too, and cards/ imports nothing of data/.
+data/ computes the scores, training/ writes them to the files, and cards/ shows
+them in the README.md of the folder.
 """
 
 import re

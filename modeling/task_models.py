@@ -13,7 +13,8 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
-from model_folders.kinds import KIND_OF_CLASS, ModelClass
+from model_folders.kinds import ModelClass
+from model_folders.saved_classes import MODULE_OF_MODELING_CLASS
 from modeling.arguments import TaskModelArguments
 from modeling.base_model import BaseModel
 from modeling.base_task_model import OneHeadModel, TaskModel
@@ -262,11 +263,7 @@ class BertEmbedder(MultiTextModel):
 
 
 def keras_class_of(model_class: ModelClass) -> type[BaseModel]:
-    """Returns the class of models that `kinds.KIND_OF_CLASS` lists by its name.
-
-    Args:
-        model_class: name of the class, such as "BertClassifier".
-    """
-    module = importlib.import_module(KIND_OF_CLASS[model_class].module)
+    """Returns the class of models with a name, such as "BertClassifier"."""
+    module = importlib.import_module(MODULE_OF_MODELING_CLASS[model_class])
     keras_class: type[BaseModel] = getattr(module, model_class)
     return keras_class

@@ -28,7 +28,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
     Attributes:
         parsed: the flags, and who decided them.
-        preset: Preset of the weights, None for random weights.
+        preset: what the folder of the weights states, None for random weights.
+        is_own_run: whether this folder is --output_dir, so that the command
+            resumes, evaluates or exports the run in it.
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         dev_set_rule: which rows of --data_file are the dev set, None without
@@ -39,6 +41,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
+    is_own_run: bool = False
     dev_set_rule: DevSetRule | None = None
 
     @property
@@ -63,9 +66,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         return self.tokenizer
 
     @property
-    def is_own_run(self) -> bool:
-        """Whether the weights come from the run in --output_dir."""
-        return self.preset is not None and self.preset.is_own_run
+    def own_run(self) -> Preset | None:
+        """What the run in --output_dir states, None without such a run."""
+        return self.preset if self.is_own_run else None
 
     @property
     def training_settings(self) -> TrainingSettings:

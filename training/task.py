@@ -202,7 +202,7 @@ class FineTuningTask(
         tokenizer with the flags before, and compares the labels itself.
 
         Args:
-            preset: Preset of the weights that the command starts from.
+            preset: what the folder of the initial weights states.
 
         Raises:
             ValueError: the task cannot use the weights.

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.model_json_types import SharedHeadSettings
 
 
@@ -43,6 +44,14 @@ class ExampleCall:
         return (*self.texts, *self.passages[:1])
 
 
+# {what a model is for: a call of its export}. Other exports read no texts.
+_EXAMPLE_OF_PIPELINE_TAG = {
+    "feature-extraction": ExampleCall("embed", ("A text.",)),
+    "fill-mask": ExampleCall("fill_mask", ("The [MASK] is blue.",)),
+    "question-answering": ExampleCall("answer", ("Who came?", "Ann came.")),
+    "text-classification": ExampleCall("classify", ("A text.",)),
+    "token-classification": ExampleCall("tag", ("Ann came.",)),
+}
 _PAIR_EXAMPLE = ExampleCall("classify", ("A text.", "A second text."))
 _RANKING_EXAMPLE = ExampleCall(
     "rerank", ("A query.",), ("A passage.", "A second passage.")
@@ -57,18 +66,12 @@ def choose_example(head_settings: SharedHeadSettings) -> ExampleCall | None:
     """
     if head_settings.get("task_name") == "ranking":
         return _RANKING_EXAMPLE
-    model_class = head_settings.get("name")
-    if model_class == kinds.EMBEDDER:
-        # Its exports contain only the encoder.
-        model_class = kinds.ENCODER
-    kind = kinds.kind_of(model_class)
-    if kind is None or not kind.text_task_names:
+    kind = kinds.kind_of(head_settings.get("name"))
+    if kind is None:
         return None
     if kind.classifies_texts and head_settings.get("num_texts") == 2:
         return _PAIR_EXAMPLE
-    # Methods have the names of the text tasks, such as "fill-mask".
-    method = kind.text_task_names[0].replace("-", "_")
-    return ExampleCall(method, kind.example_texts)
+    return _EXAMPLE_OF_PIPELINE_TAG.get(kind.pipeline_tag)
 
 
 def list_example_commands(
@@ -88,7 +91,7 @@ def list_example_commands(
         return []
     model = f"--model={shlex.quote(export)}"
     lines = [f"python predict.py {model} {example.format_arguments()}"]
-    is_tagger = head_settings.get("name") == kinds.TOKEN_CLASSIFIER
+    is_tagger = head_settings.get("name") == ModelClass.TOKEN_CLASSIFIER
     # Entities are lists, and columns of words and tags contain no texts.
     if table and (not is_tagger or table.endswith(".jsonl")):
         answers = f"answers.{'jsonl' if is_tagger else 'csv'}"

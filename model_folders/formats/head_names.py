@@ -2,34 +2,34 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 
 # Google's name and Hugging Face's name of a head's bias.
 _BIAS_NAMES = ("output_bias", "classifier.bias")
 # Classes of models whose heads have the same names in a checkpoint.
-_LABEL_CLASSES: Sequence[kinds.ModelClass] = (
-    kinds.CLASSIFIER,
-    kinds.TOKEN_CLASSIFIER,
-    kinds.MULTIPLE_CHOICE,
+_LABEL_CLASSES: Sequence[ModelClass] = (
+    ModelClass.CLASSIFIER,
+    ModelClass.TOKEN_CLASSIFIER,
+    ModelClass.MULTIPLE_CHOICE,
 )
 # {start of the names of a head's weights: classes of models with such a head},
 # in Google's and Hugging Face's format. The first entry that matches decides,
 # because a fine-tuned checkpoint may still contain the heads of pretraining.
-_CLASSES_OF_PREFIX: dict[str, Sequence[kinds.ModelClass]] = {
+_CLASSES_OF_PREFIX: dict[str, Sequence[ModelClass]] = {
     "output_": _LABEL_CLASSES,
     "classifier.": _LABEL_CLASSES,
-    "cls/squad/": (kinds.SPAN_LABELER,),
-    "qa_outputs.": (kinds.SPAN_LABELER,),
-    "cls/": (kinds.PRETRAINER,),
-    "cls.": (kinds.PRETRAINER,),
+    "cls/squad/": (ModelClass.SPAN_LABELER,),
+    "qa_outputs.": (ModelClass.SPAN_LABELER,),
+    "cls/": (ModelClass.PRETRAINER,),
+    "cls.": (ModelClass.PRETRAINER,),
 }
 
 
-def head_classes_of(names: Iterable[str]) -> Sequence[kinds.ModelClass]:
+def head_classes_of(names: Iterable[str]) -> Sequence[ModelClass]:
     """Returns the classes of models whose heads have weights of these names.
 
     The result has several classes if the names do not tell them apart, and only
-    `kinds.ENCODER` if no name belongs to a weight of a head.
+    `ModelClass.ENCODER` if no name belongs to a weight of a head.
 
     Args:
         names: names in the file of a checkpoint's entries.
@@ -38,7 +38,7 @@ def head_classes_of(names: Iterable[str]) -> Sequence[kinds.ModelClass]:
     for prefix, classes in _CLASSES_OF_PREFIX.items():
         if any(name.startswith(prefix) for name in weight_names):
             return classes
-    return (kinds.ENCODER,)
+    return (ModelClass.ENCODER,)
 
 
 def find_num_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:

@@ -2,8 +2,7 @@
 
 The modules, the one to read first at the top:
 
-    preset.py: `Preset`, all that the files of a folder state, and the flags
-        that follow from it
+    preset.py: `Preset`, all that the files of a folder state
     folder_reading.py: `read_preset`, which reads a folder into a `Preset`. It
         calls the modules below and formats/. Other functions read later what
         only some commands need

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from files.json_files import read_json
 from files.paths import StrPath
-from model_folders import kinds, model_json
+from model_folders import model_json
 from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE, BertConfig
 from model_folders.formats.huggingface import sentence_transformers
 from model_folders.formats.huggingface.config import (
@@ -24,6 +24,7 @@ from model_folders.formats.huggingface.config import (
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.object_based import folders as object_folders
+from model_folders.kinds import ModelClass
 from model_folders.labels import read_labels
 from model_folders.model_json_types import (
     HeadSettings,
@@ -47,9 +48,7 @@ _LENGTH_ENTRY_OF_FILE = {
 }
 
 
-def read_preset(
-    path: StrPath, flag: str = "", is_own_run: bool = False
-) -> Preset:
+def read_preset(path: StrPath, flag: str = "") -> Preset:
     """Reads the files beside weights, which describe the weights.
 
     Args:
@@ -58,7 +57,6 @@ def read_preset(
             is downloaded.
         flag: flag whose value is `path`, such as "--init_checkpoint", for
             messages.
-        is_own_run: whether `path` is the --output_dir of this command.
 
     Raises:
         OSError: a file cannot be read.
@@ -75,7 +73,11 @@ def read_preset(
     ):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
-    return _read_folder(Path(folder_of(path)), path, flag, is_own_run)
+    return _read_folder(
+        Path(folder_of(path)),
+        weights_path=path,
+        source=f"{flag}={path}" if flag else path,
+    )
 
 
 def check_exists(path: str, flag: str = "") -> None:
@@ -106,7 +108,7 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
     return Preset(
         path=folder,
         weights_path=folder,
-        is_own_run=True,
+        source=folder,
         model_class=model_class,
         head_settings=head_settings,
         training_settings=model_json.training_settings_of(contents),
@@ -136,7 +138,7 @@ def read_max_seq_length(
     """Returns the maximum length of the inputs of a preset's training.
 
     Args:
-        preset: Preset of the weights.
+        preset: what the folder of the weights states.
         model_class: name of the model's class, which may be a user's own.
         num_positions: number of the model's positions, which is returned if no
             file records the length.
@@ -146,7 +148,7 @@ def read_max_seq_length(
         ValueError: a file is malformed.
     """
     length: object = preset.head_settings.get("max_seq_length")
-    if length is None and model_class != kinds.MULTIPLE_CHOICE:
+    if length is None and model_class != ModelClass.MULTIPLE_CHOICE:
         # Ignore this setting for multiple choice, because it may be the total
         # length of all choices.
         length = preset.training_settings.get("max_seq_length")
@@ -176,17 +178,8 @@ def _class_and_settings_of(
     return model_class, settings
 
 
-def _read_folder(
-    folder: Path, path: str, flag: str, is_own_run: bool
-) -> Preset:
-    """Reads the files in the folder of the weights at a path.
-
-    Args:
-        folder: the folder that contains the files.
-        path: path that the user passed: the folder, or a checkpoint in it.
-        flag: flag whose value is `path`, for messages.
-        is_own_run: whether the folder is the --output_dir of this command.
-    """
+def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:
+    """Reads the files in a folder of weights."""
     contents = model_json.read_model_json(folder)
     model_class, head_settings = _class_and_settings_of(contents)
     config_json = _find_first_file([folder / HUGGINGFACE_CONFIG_FILE])
@@ -198,10 +191,9 @@ def _read_folder(
     _check_casing(folder, stated_casing, training_settings)
     return Preset(
         path=str(folder),
-        weights_path=path,
-        flag=flag,
-        is_own_run=is_own_run,
-        config_file=_find_first_file(list_config_files(folder, path)),
+        weights_path=weights_path,
+        source=source,
+        config_file=_find_first_file(list_config_files(folder, weights_path)),
         vocab_file=_find_vocabulary(folder),
         stated_casing=stated_casing,
         model_class=model_class,

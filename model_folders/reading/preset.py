@@ -47,10 +47,8 @@ class Preset:
         path: path of the folder.
         weights_path: path that was passed to `read_preset`: the folder, or a
             checkpoint in it.
-        flag: flag whose value is `weights_path`, such as "--init_checkpoint",
-            or "". It is only for messages.
-        is_own_run: whether the folder is the --output_dir of this command, so
-            that the command resumes, evaluates or exports the run in it.
+        source: what messages call the weights: `weights_path`, after the flag
+            that names it, such as "--init_checkpoint=models/bert".
         config_file: path of the configuration, or None if it is missing. For
             an encoder of TF-Hub, the path of saved_model.pb.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
@@ -73,8 +71,7 @@ class Preset:
     # Which weights these are.
     path: str
     weights_path: str = ""
-    flag: str = ""
-    is_own_run: bool = False
+    source: str = ""
     # What the files beside any weights state.
     config_file: str | None = None
     vocab_file: str | None = None
@@ -92,13 +89,6 @@ class Preset:
         default_factory=TrainingSettings
     )
     model_json: ModelJson = dataclasses.field(default_factory=ModelJson)
-
-    @property
-    def source(self) -> str:
-        """The path that was read, as --flag=path, for messages."""
-        if not self.flag:
-            return self.weights_path
-        return f"{self.flag}={self.weights_path}"
 
     @property
     def network_arguments(self) -> NetworkArguments:
@@ -129,21 +119,6 @@ class Preset:
         in_copy = self.head_settings.get("trim_padding")
         run_flags = self.training_settings.get("flags", {})
         return run_flags.get("trim_padding", in_copy)
-
-    @property
-    def stated_flags(self) -> dict[str, str | bool | None]:
-        """{flag: value, None if not stated} of the network and its tokenizer.
-
-        With any other values, the model would compute something else. So every
-        command that reads the weights uses these values for the flags that the
-        user did not set.
-        """
-        return {
-            "left_to_right": self.network_arguments["left_to_right"],
-            "bert_config_file": self.config_file,
-            "vocab_file": self.vocab_file,
-            "do_lower_case": self.do_lower_case,
-        }
 
     def load_config(self) -> BertConfig | None:
         """Returns the configuration, or None if the folder contains none.

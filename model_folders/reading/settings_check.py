@@ -37,7 +37,7 @@ def check_trained_settings(
     """Checks that a model is used with the settings it was trained with.
 
     Args:
-        preset: Preset of the weights.
+        preset: what the folder of the weights states.
         bert_config: configuration of the network that loads the weights.
         tokenizer: tokenizer of the texts, or None.
         settings: {setting: value} of other settings to compare, such as
@@ -168,7 +168,7 @@ def check_model_class(preset: Preset, model_class: str | None) -> None:
     A model without a head passes, although its outputs would be random.
 
     Args:
-        preset: Preset of the weights.
+        preset: what the folder of the weights states.
         model_class: class of the model that loads the weights, or None if it is
             unknown.
 

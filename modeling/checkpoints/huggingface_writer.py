@@ -16,7 +16,7 @@ from model_folders.formats.huggingface.config import (
 )
 from model_folders.formats.huggingface.weights import google_to_huggingface
 from model_folders.formats.weight_entries import WeightArray
-from model_folders.kinds import ENCODER, model_class_of
+from model_folders.kinds import ModelClass, model_class_of
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.checkpoints.variables import google_name_of
 from modeling.keras_fit import KerasFitModel
@@ -105,7 +105,7 @@ def _copy_tensors(
             value = np.asarray(weight)
             value = value.T if name.endswith("/kernel") else value
             tensors[google_to_huggingface(name)] = np.ascontiguousarray(value)
-    if model_class_of(model) != ENCODER:
+    if model_class_of(model) != ModelClass.ENCODER:
         return tensors
     return {
         name.removeprefix("bert."): tensor for name, tensor in tensors.items()

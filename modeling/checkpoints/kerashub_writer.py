@@ -31,7 +31,7 @@ from model_folders.formats.kerashub.targets import (
     network_targets,
 )
 from model_folders.formats.weight_entries import WeightArray
-from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
+from model_folders.kinds import ModelClass, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.output_modes import OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
@@ -177,7 +177,7 @@ def _check_is_supported(
 ) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
     headless = "its encoder alone (BertModel, --model=bert), or another format"
-    if model_class_of(model) not in (ENCODER, CLASSIFIER):
+    if model_class_of(model) not in (ModelClass.ENCODER, ModelClass.CLASSIFIER):
         problem = (
             f"has no model that computes what a {model_class_of(model)} does"
         )

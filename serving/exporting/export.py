@@ -10,6 +10,7 @@ import os
 
 from model_folders import kinds
 from model_folders.cards import model_card
+from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder
@@ -80,8 +81,8 @@ def export(
         exported = ", ".join(sorted(HEAD_EXPORTER_OF_CLASS))
         raise ValueError(
             f"a {model_class} cannot be exported to {folder}; the classes that "
-            f"can are {exported} and {kinds.EMBEDDER}"
+            f"can are {exported} and {ModelClass.EMBEDDER}"
         )
-    exporter = HEAD_EXPORTER_OF_CLASS[model_class]
+    exporter = HEAD_EXPORTER_OF_CLASS[ModelClass(model_class)]
     signatures = exporter.create_signatures(model, settings, options)
     return write_export(folder, model, signatures, options)

@@ -130,7 +130,7 @@ def _add_head(model: BaseModel, graph: EncoderGraph) -> GraphOutputs:
     """Adds the head of a model, and returns the outputs of the graph."""
     model_class = kinds.model_class_of(model)
     if model_class in HEAD_EXPORTER_OF_CLASS:
-        exporter = HEAD_EXPORTER_OF_CLASS[model_class]
+        exporter = HEAD_EXPORTER_OF_CLASS[kinds.ModelClass(model_class)]
         if exporter.add_onnx_head:
             return exporter.add_onnx_head(model, graph)
     raise TypeError(f"a {model_class} has no head for ONNX")

@@ -67,9 +67,9 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
         **preset.head_settings,
         "labels": preset.labels,
     }
-    model_class = preset.model_class
-    if model_class not in TEXT_TASKS_OF_CLASS:
+    if preset.model_class not in TEXT_TASKS_OF_CLASS:
         return ExportContents(head_settings)
+    model_class = ModelClass(preset.model_class)
     # Prefer what the training run recorded, because the command that exported
     # the model may not know it.
     stated = head_settings.get("num_texts")

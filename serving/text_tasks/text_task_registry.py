@@ -18,26 +18,22 @@ from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.tokenize import TOKENIZE
 
-_TEXT_TASK_OF_NAME = {
-    text_task.name: text_task
-    for text_task in (
-        ANSWER,
-        CLASSIFY,
-        EMBED,
-        FILL_MASK,
-        NEXT_SENTENCE,
-        RERANK,
-        TAG,
-    )
+# {what a model is for: text tasks that it supports, the main task first}. Other
+# models read only ids.
+_TEXT_TASKS_OF_PIPELINE_TAG: dict[str, tuple[AnyTextTask, ...]] = {
+    "feature-extraction": (EMBED,),
+    "fill-mask": (FILL_MASK, NEXT_SENTENCE),
+    "question-answering": (ANSWER,),
+    "text-classification": (CLASSIFY, RERANK),
+    "token-classification": (TAG,),
 }
 # {class of the model: text tasks that the model supports, the main task first}.
 TEXT_TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
-    name: tuple(
-        _TEXT_TASK_OF_NAME[text_task_name]
-        for text_task_name in kind.text_task_names
-    )
+    name: _TEXT_TASKS_OF_PIPELINE_TAG[kind.pipeline_tag]
     for name, kind in KIND_OF_CLASS.items()
-    if kind.text_task_names
+    # An embedder is exported as its encoder.
+    if kind.pipeline_tag in _TEXT_TASKS_OF_PIPELINE_TAG
+    and name != ModelClass.EMBEDDER
 }
 
 

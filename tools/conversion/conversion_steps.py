@@ -18,6 +18,7 @@ from model_folders.formats.head_names import head_classes_of
 from model_folders.formats.huggingface.sentence_transformers import (
     read_vector_files,
 )
+from model_folders.kinds import ModelClass
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
 from tools.conversion.convert_checkpoint_config import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 def choose_model_class(
     config: ConvertCheckpointConfig, checkpoint: str, preset: Preset
-) -> kinds.ModelClass:
+) -> ModelClass:
     """Returns the class of the model in a checkpoint.
 
     --model determines it, or the folder, or the names of the weights.
@@ -60,7 +61,7 @@ def choose_format(
     config: ConvertCheckpointConfig,
     checkpoint: str,
     preset: Preset,
-    model_class: kinds.ModelClass,
+    model_class: ModelClass,
 ) -> CheckpointFormat:
     """Returns the format to write, which can contain the checkpoint's network.
 
@@ -81,13 +82,13 @@ def choose_format(
 
 
 def _check_for_transformers(
-    checkpoint: str, preset: Preset, model_class: kinds.ModelClass
+    checkpoint: str, preset: Preset, model_class: ModelClass
 ) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
     network = {
         name for name, is_on in preset.network_arguments.items() if is_on
     }
-    if model_class == kinds.ENCODER:
+    if model_class == ModelClass.ENCODER:
         # The LSTM is dropped, because only models with a task's head contain
         # it.
         network.discard("bilstm")
@@ -147,7 +148,7 @@ def extend_tokenizer(
 def load_model_to_convert(
     preset: Preset,
     bert_config: "modeling.BertConfig",
-    model_class: kinds.ModelClass,
+    model_class: ModelClass,
 ) -> tuple["BaseModel", list[str]]:
     """Creates a model of a class, and loads its weights.
 
@@ -165,7 +166,7 @@ def load_model_to_convert(
     checkpoint = open_checkpoint(preset)
     model = create_model(keras_class_of(model_class), checkpoint, bert_config)
     report = modeling.load_checkpoint(model, checkpoint)
-    if model_class != kinds.ENCODER and all(
+    if model_class != ModelClass.ENCODER and all(
         weight.startswith("bert/") for weight in report.loaded
     ):
         raise ValueError(
@@ -224,7 +225,7 @@ def write_copy(
         do_lower_case=tokenizer.do_lower_case,
     )
     files = copies.create_copy_files(card)
-    if model_class == kinds.ENCODER:
+    if model_class == ModelClass.ENCODER:
         files |= read_vector_files(Path(preset.path))
     save = _choose_save(preset, model_class, max_seq_length, output_format)
     save(
@@ -256,7 +257,7 @@ class _Save(Protocol):
 
 def _choose_save(
     preset: Preset,
-    model_class: kinds.ModelClass,
+    model_class: ModelClass,
     max_seq_length: int,
     output_format: CheckpointFormat,
 ) -> _Save:
@@ -269,7 +270,7 @@ def _choose_save(
         )
     if output_format == "huggingface":
         problem_type = None
-        if model_class == kinds.CLASSIFIER:
+        if model_class == ModelClass.CLASSIFIER:
             problem_type = preset.head_settings.get("problem_type")
         return functools.partial(
             modeling.save_huggingface,

@@ -3,20 +3,20 @@
 import dataclasses
 from typing import Literal, TypeAlias, get_args
 
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from options.config import Config
 from options.fields import option
 from options.path_types import PathType
 
 CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
 # {value of --model: name of the model's class in this project}.
-CLASS_OF_FLAG: dict[str, kinds.ModelClass] = {
-    "bert": kinds.ENCODER,
-    "pretraining": kinds.PRETRAINER,
-    "classifier": kinds.CLASSIFIER,
-    "squad": kinds.SPAN_LABELER,
-    "token_classifier": kinds.TOKEN_CLASSIFIER,
-    "multiple_choice": kinds.MULTIPLE_CHOICE,
+CLASS_OF_FLAG: dict[str, ModelClass] = {
+    "bert": ModelClass.ENCODER,
+    "pretraining": ModelClass.PRETRAINER,
+    "classifier": ModelClass.CLASSIFIER,
+    "squad": ModelClass.SPAN_LABELER,
+    "token_classifier": ModelClass.TOKEN_CLASSIFIER,
+    "multiple_choice": ModelClass.MULTIPLE_CHOICE,
 }
 FLAG_OF_CLASS = {
     model_class: value for value, model_class in CLASS_OF_FLAG.items()

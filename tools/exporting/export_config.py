@@ -2,16 +2,16 @@
 
 import dataclasses
 
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from options.config import Config
 from options.fields import group, option, option_changes
 from options.path_types import PathType
 from serving.export_options import ExportFormatOptions
 
 # {value of --task: model class to export for it}.
-CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
-    "embed": kinds.ENCODER,
-    "fill-mask": kinds.PRETRAINER,
+CLASS_OF_TASK: dict[str, ModelClass] = {
+    "embed": ModelClass.ENCODER,
+    "fill-mask": ModelClass.PRETRAINER,
 }
 
 

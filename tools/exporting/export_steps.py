@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from modeling.base_model import BaseModel
 
 
-def choose_model_class(
-    config: ExportConfig, preset: Preset
-) -> kinds.ModelClass:
+def choose_model_class(config: ExportConfig, preset: Preset) -> ModelClass:
     """Returns the name of the model class to export.
 
     Raises:
@@ -46,14 +45,16 @@ def choose_model_class(
             "its encoder without the head"
         )
     # An embedder is exported as its encoder.
-    model_class = kinds.ENCODER if name == kinds.EMBEDDER else name
+    model_class = ModelClass(name)
+    if model_class == ModelClass.EMBEDDER:
+        model_class = ModelClass.ENCODER
     if config.task != "embed":
         settings_check.check_model_class(preset, model_class)
     return model_class
 
 
 def load_model_to_export(
-    preset: Preset, model_class: kinds.ModelClass
+    preset: Preset, model_class: ModelClass
 ) -> "BaseModel":
     """Loads a model of the class `model_class` from a folder.
 
@@ -67,7 +68,7 @@ def load_model_to_export(
     from modeling.checkpoints.model_creation import create_model
     from modeling.task_models import keras_class_of
 
-    if model_class == kinds.ENCODER:
+    if model_class == ModelClass.ENCODER:
         settings_check.warn_of_pooling(preset)
     checkpoint = open_checkpoint(preset)
     model = create_model(keras_class_of(model_class), checkpoint)
@@ -105,16 +106,15 @@ def create_options(
     )
 
 
-def settings_of_head(
-    preset: Preset, model_class: kinds.ModelClass
-) -> HeadSettings:
+def settings_of_head(preset: Preset, model_class: ModelClass) -> HeadSettings:
     """Returns {setting of the head: value} that the folder records."""
     settings: HeadSettings = {
         **preset.head_settings,
         "labels": preset.labels,
         "num_texts": preset.training_settings.get("num_texts"),
     }
-    if model_class == kinds.SPAN_LABELER and preset.trim_padding is not None:
+    is_span_labeler = model_class == ModelClass.SPAN_LABELER
+    if is_span_labeler and preset.trim_padding is not None:
         # This flag of the training also changes how answers are decoded.
         settings["trim_padding"] = preset.trim_padding
     return settings

@@ -60,9 +60,10 @@ def read_model_files(
         config: the flags. The files in the folder of the weights set those that
             the user left out.
         set_by_user: names of the flags that the user set.
-        preset: Preset of the weights.
+        preset: what the folder of the weights states.
     """
-    check_required(config, ("bert_config_file", "vocab_file"), preset)
+    required_flags = ("bert_config_file", "vocab_file")
+    check_required(config, required_flags, preset, training_settings={})
     bert_config = read_bert_config(config.model, preset)
     check_lengths(
         bert_config,

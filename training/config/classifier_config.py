@@ -10,7 +10,7 @@ from data.classification.user_tables.table_tasks import (
     DEFINITION_OF_TABLE_TASK,
     TableTaskDefinition,
 )
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.model_json_types import TrainingSettings
 from options import fields
 from options.fields import group
@@ -141,9 +141,11 @@ class ClassifierConfig(DataFileConfig):
         return definition is not None and definition.learns_vectors
 
     @property
-    def model_class(self) -> kinds.ModelClass:
+    def model_class(self) -> ModelClass:
         """Name of the model class that --task_name selects."""
-        return kinds.EMBEDDER if self.is_embedding else kinds.CLASSIFIER
+        if self.is_embedding:
+            return ModelClass.EMBEDDER
+        return ModelClass.CLASSIFIER
 
     @property
     def required_flags(self) -> tuple[str, ...]:

@@ -49,7 +49,11 @@ class ModelConfig(Config):
 
 
 def check_required(
-    config: ModelConfig, required_flags: Sequence[str], preset: Preset | None
+    config: ModelConfig,
+    required_flags: Sequence[str],
+    preset: Preset | None,
+    *,
+    training_settings: TrainingSettings,
 ) -> None:
     """Checks that flags are set, by the user or by the folder of the weights.
 
@@ -58,7 +62,9 @@ def check_required(
     Args:
         config: the flags, as the user and the folder of the weights set them.
         required_flags: names of the flags that must be set.
-        preset: Preset of the weights, None without weights.
+        preset: what the folder of the weights states, None without weights.
+        training_settings: settings that the run in --output_dir recorded, {} for a
+            new run.
 
     Raises:
         ValueError: a flag is not set. The message names all of them.
@@ -72,9 +78,6 @@ def check_required(
         # Fail here if the path does not exist or contains no weights, such as
         # the path of an export.
         modeling.check_checkpoint(preset)
-    training_settings: TrainingSettings = {}
-    if preset and preset.is_own_run:
-        training_settings = preset.training_settings
     descriptions = []
     if not preset and "bert_config_file" in missing:
         descriptions.append(

@@ -3,7 +3,7 @@
 import dataclasses
 
 from data.ner.ner_options import NerOptions
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from options import fields
 from options.fields import group
 from training.config.fine_tuning_config import DataFileConfig
@@ -19,7 +19,7 @@ class NerConfig(DataFileConfig):
         "Choose the most probable legal sequence of tags. For example, I-PER "
         "after O is illegal. False chooses the most probable tag of each word.",
     )
-    model_class = kinds.TOKEN_CLASSIFIER
+    model_class = ModelClass.TOKEN_CLASSIFIER
 
     @property
     def rows_are_inputs(self) -> bool:

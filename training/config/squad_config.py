@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from data.sets.set_names import SetName
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.tables.table_layout import LayoutOptions
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from options import fields
 from options.fields import group, option_changes
 from options.path_types import PathType
@@ -57,7 +57,7 @@ class SquadConfig(FineTuningConfig):
         "and wrong, and shows the worst predictions first.",
     )
 
-    model_class = kinds.SPAN_LABELER
+    model_class = ModelClass.SPAN_LABELER
     actions = ("do_train", "export_dir", "export_weights", "do_predict")
 
     @property

@@ -3,7 +3,7 @@
 import dataclasses
 
 from data.tables.table_layout import LayoutOptions
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from options.fields import group, option_changes
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_options import OptimizerOptions
@@ -20,4 +20,4 @@ class SwagConfig(FineTuningConfig):
 
     layout_options: LayoutOptions = group(LayoutOptions)
 
-    model_class = kinds.MULTIPLE_CHOICE
+    model_class = ModelClass.MULTIPLE_CHOICE

@@ -96,6 +96,8 @@ def compare_dev_set(
     preset: Preset | None,
     dev_set_rule: DevSetRule | None,
     set_fingerprints: SetFingerprints,
+    *,
+    is_own_run: bool,
 ) -> DevSetComparison:
     """Compares the dev set of a command with the sets of its weights.
 
@@ -104,17 +106,20 @@ def compare_dev_set(
 
     Args:
         config: says whether the script has --data_file, and whether to train.
-        preset: Preset of the weights, None if they are random.
+        preset: what the folder of the weights states, None if they are random.
         dev_set_rule: rule of the command, None without --data_file.
         set_fingerprints: the sets of the command, for model.json.
+        is_own_run: whether the folder of the weights is --output_dir.
     """
     dev_fingerprint = set_fingerprints.get(DEV_SET)
     if not config.offers_data_file or preset is None or dev_fingerprint is None:
         return DevSetComparison(DevSetCase.EXPECTED)
-    if preset.is_own_run and config.training.do_train:
+    if is_own_run and config.training.do_train:
         # A resumed run keeps its sets, which `check_resumed_train_set` checks.
         return DevSetComparison(DevSetCase.EXPECTED)
-    case = _decide_case(preset, dev_fingerprint, dev_set_rule)
+    case = _decide_case(
+        preset, dev_fingerprint, dev_set_rule, is_own_run=is_own_run
+    )
     return DevSetComparison(case, _describe_case(case, preset, dev_fingerprint))
 
 
@@ -122,6 +127,8 @@ def _decide_case(
     preset: Preset,
     dev_fingerprint: SetFingerprint,
     dev_set_rule: DevSetRule | None,
+    *,
+    is_own_run: bool,
 ) -> DevSetCase:
     """Returns how a dev set relates to the sets of the weights.
 
@@ -137,7 +144,7 @@ def _decide_case(
         and train_fingerprint is not None
         and dev_fingerprint.checksum == train_fingerprint.checksum
     )
-    if not preset.is_own_run:
+    if not is_own_run:
         if not is_train_file:
             return DevSetCase.EXPECTED
         if dev_set_rule and dev_set_rule.is_doubtful:

@@ -99,7 +99,7 @@ def choose_dev_set_rule(
     """Chooses which rows of --data_file are the dev set.
 
     Args:
-        preset: Preset of the weights, None if they are random.
+        preset: what the folder of the weights states, None if they are random.
         config: the flags, with the fraction of the rows in the dev set.
         key: names of the columns by which rows are assigned to a set.
     """
@@ -120,7 +120,7 @@ def choose_dev_set_rule_to_record(
 
     Args:
         dev_set_rule: rule of the command, None without --data_file.
-        preset: Preset of the weights, None if they are random.
+        preset: what the folder of the weights states, None if they are random.
     """
     if dev_set_rule is None and preset:
         return dev_set_rule_of(preset)
@@ -160,14 +160,7 @@ def _find_overlap(
         sets of --data_dir, after a run with 0.3  0.0
         another task                              (None)
 
-    Args:
-        preset: Preset of the weights.
-        config: the flags, with the fraction of the rows in the dev set.
-        key: names of the columns by which rows are assigned to a set.
-
-    Returns:
-        the reason to doubt the scores, None if the weights were trained on no
-        row of the dev set.
+    Returns None if the weights were trained on no row of the dev set.
     """
     source = preset.source
     other_way = "chose its dev set in another way"

@@ -9,7 +9,7 @@ import numpy as np
 from absl import logging
 
 from data.arrays import Batch
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.scores import Scores
 from serving import engines
 from serving.engines import (
@@ -23,7 +23,7 @@ from training.task import AnyEncodedSet, AnyFineTuningTask
 
 def evaluate_export(
     task: AnyFineTuningTask,
-    model_class: kinds.ModelClass,
+    model_class: ModelClass,
     folder: Path,
     dev_sets: Sequence[AnyEncodedSet],
 ) -> dict[str, Scores]:
@@ -81,7 +81,7 @@ def _open_engine(
 
 def _predict_batches(
     task: AnyFineTuningTask,
-    model_class: kinds.ModelClass,
+    model_class: ModelClass,
     engine: engines.Engine,
     encoded_set: AnyEncodedSet,
 ) -> Iterator[Batch[Any]]:

@@ -72,6 +72,7 @@ def fine_tune(
         starting_point.preset,
         starting_point.dev_set_rule,
         set_fingerprints,
+        is_own_run=starting_point.is_own_run,
     )
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)

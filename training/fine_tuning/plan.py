@@ -46,13 +46,13 @@ def plan_fine_tuning(
             task, train_set, set_fingerprints
         )
         resume_checks.check_resumed_train_set(
-            starting_point.preset,
+            starting_point.own_run,
             set_fingerprints,
             training_settings["train_records"],
             has_table=starting_point.dev_set_rule is not None,
         )
         resume_checks.check_resumed_settings(
-            task.config, starting_point.preset, training_settings
+            task.config, starting_point.own_run, training_settings
         )
         num_steps = task.config.num_steps(task.epoch_length(train_set))
     return RunPlan(

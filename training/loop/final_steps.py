@@ -69,7 +69,7 @@ def create_export_options(
     Args:
         starting_point: its flags state the formats, and its tokenizer is
             exported.
-        weights: Preset of the weights to export, None if they are random.
+        weights: what describes the weights to export, None if they are random.
         max_seq_length: maximum length of an input in WordPieces.
         predict_batch_size: number of inputs that an export computes at once.
     """

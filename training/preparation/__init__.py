@@ -4,7 +4,8 @@ All this happens before TensorFlow is loaded. The modules:
 
     starting_point_loading.py: reads the weights' folder, its configuration and
         tokenizer, completes the flags, and creates the `StartingPoint`
-    model_files.py: reads the configuration and the vocabulary that flags name
+    model_files.py: which flags the weights' folder states, and the
+        configuration and the vocabulary that flags name
     data_file_decisions.py: what the rows of --data_file decide, and the rule of
         its dev set
     start_checks.py: `check_start`: the weights, the lengths and the outputs of

@@ -1,4 +1,4 @@
-"""Reads the files that the flags of a model name.
+"""Lists the flags of a model that a folder states, and reads their files.
 
 Training scripts and extract_features.py share these functions. This module
 imports no TensorFlow.
@@ -12,6 +12,27 @@ from model_folders.bert_config import BertConfig
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from training.config.model_options import ModelOptions
+
+
+def stated_flags_of(preset: Preset) -> dict[str, str | bool | None]:
+    """Returns the flags of the network and the tokenizer that a folder states.
+
+    With any other values, the model would compute something else. So every
+    command that reads the weights uses these values for the flags that the user
+    did not set.
+
+    Args:
+        preset: what the folder of the weights states.
+
+    Returns:
+        {flag: value, None if no file states it}.
+    """
+    return {
+        "left_to_right": preset.network_arguments["left_to_right"],
+        "bert_config_file": preset.config_file,
+        "vocab_file": preset.vocab_file,
+        "do_lower_case": preset.do_lower_case,
+    }
 
 
 def read_bert_config(
@@ -41,7 +62,7 @@ def read_tokenizer(
             states it.
         set_by_user: names of the flags that the user set.
         bert_config: configuration of the network.
-        preset: Preset of the weights, None without weights.
+        preset: what the folder of the weights states, None without weights.
     """
     casing = chosen_casing(
         model_options.do_lower_case,

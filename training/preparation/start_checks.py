@@ -24,7 +24,7 @@ def check_start(starting_point: StartingPoint[TrainingConfig]) -> None:
     """
     config = starting_point.config
     preset = starting_point.preset
-    if preset and not preset.is_own_run:
+    if preset and not starting_point.is_own_run:
         modeling.check_checkpoint(
             preset,
             config=starting_point.bert_config,

@@ -19,7 +19,11 @@ from options.parsed_command import ParsedCommand
 from training.config.model_config import check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import dev_set_rule_of
-from training.preparation.model_files import read_bert_config, read_tokenizer
+from training.preparation.model_files import (
+    read_bert_config,
+    read_tokenizer,
+    stated_flags_of,
+)
 from training.preparation.resume_checks import check_resumed_settings
 from training.starting_point import StartingPoint
 
@@ -38,9 +42,10 @@ def load_starting_point(
         OSError: a file is missing, or cannot be read or downloaded.
     """
     parsed = _download_models(parsed)
-    preset = read_initial_preset(parsed.config)
-    parsed = complete_flags(parsed, preset)
-    check_flags(parsed, preset)
+    is_own_run = has_own_run(parsed.config)
+    preset = read_initial_preset(parsed.config, is_own_run=is_own_run)
+    parsed = complete_flags(parsed, preset, is_own_run=is_own_run)
+    check_flags(parsed, preset, is_own_run=is_own_run)
     config = parsed.config
     # `start_checks.check_start` later checks its lengths, because the rows of
     # --data_file may still change the flags.
@@ -55,6 +60,7 @@ def load_starting_point(
         preset=preset,
         bert_config=bert_config,
         tokenizer=tokenizer,
+        is_own_run=is_own_run,
     )
 
 
@@ -73,31 +79,53 @@ def _download_models(
     return parsed.override(model, distillation)
 
 
-def read_initial_preset(config: TrainingConfig) -> Preset | None:
-    """Reads the folder of the weights that a training command begins with.
+def has_own_run(config: TrainingConfig) -> bool:
+    """Returns whether --output_dir contains the run to go on with.
 
-    This is --output_dir if it contains a checkpoint, or only a best step and
-    the command does not train. Otherwise it is the folder of --init_checkpoint.
-    Returns None if the weights are random.
+    The command resumes, evaluates or exports it. A run is there if the folder
+    contains a checkpoint. If the command does not train, a best step suffices.
     """
     folder = config.training.output_dir
+    if list_checkpoint_steps(folder):
+        return True
+    return not config.training.do_train and bool(find_best_checkpoint(folder))
+
+
+def read_initial_preset(
+    config: TrainingConfig, *, is_own_run: bool
+) -> Preset | None:
+    """Reads the folder of the weights that a training command begins with.
+
+    Args:
+        config: the flags of the command, with the paths.
+        is_own_run: whether the weights are those of the run in --output_dir.
+            Otherwise --init_checkpoint names them, or with --init_layers the
+            flag --teacher.
+
+    Returns:
+        what the files in the folder state, None if the weights are random.
+
+    Raises:
+        ValueError: a file is malformed, or two files contradict each other.
+        OSError: no file has the path of a flag, or a file cannot be read.
+    """
     checkpoint = config.initial_checkpoint
     flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
         folder_reading.check_exists(checkpoint, flag)
-    is_run = bool(list_checkpoint_steps(folder))
-    if not (is_run or config.training.do_train):
-        is_run = bool(find_best_checkpoint(folder))
-    if is_run:
+    if is_own_run:
         return folder_reading.read_preset(
-            folder, "--output_dir", is_own_run=True
+            config.training.output_dir, "--output_dir"
         )
     return folder_reading.read_preset(checkpoint, flag) if checkpoint else None
 
 
 def complete_flags(
-    parsed: ParsedCommand[TrainingConfigT], preset: Preset | None
+    parsed: ParsedCommand[TrainingConfigT],
+    preset: Preset | None,
+    *,
+    is_own_run: bool,
 ) -> ParsedCommand[TrainingConfigT]:
     """Lets the folder of the weights decide the flags that are still open.
 
@@ -106,7 +134,8 @@ def complete_flags(
 
     Args:
         parsed: the flags of the command line, and which the user set.
-        preset: Preset of the weights, None if they are random.
+        preset: what the folder of the weights states, None if they are random.
+        is_own_run: whether this folder is --output_dir.
 
     Raises:
         ValueError: the folder contains a model of another class, or a value
@@ -115,21 +144,25 @@ def complete_flags(
     if preset is None:
         return parsed
     config = parsed.config
-    if preset.is_own_run or not config.training.do_train:
+    if is_own_run or not config.training.do_train:
         settings_check.check_model_class(preset, config.model_class)
-    stated = _collect_stated_flags(parsed, preset)
+    stated = _collect_stated_flags(parsed, preset, is_own_run=is_own_run)
     source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
     return parsed.decide_if_open(stated, source)
 
 
 def check_flags(
-    parsed: ParsedCommand[TrainingConfig], preset: Preset | None
+    parsed: ParsedCommand[TrainingConfig],
+    preset: Preset | None,
+    *,
+    is_own_run: bool,
 ) -> None:
     """Checks the flags, after `complete_flags` has completed them.
 
     Args:
         parsed: the completed flags, and which the user set.
-        preset: Preset of the weights, None without weights.
+        preset: what the folder of the weights states, None if they are random.
+        is_own_run: whether this folder is --output_dir.
 
     Raises:
         ValueError: a required flag is not set, and the folder does not state
@@ -138,7 +171,13 @@ def check_flags(
     """
     config = parsed.config
     trains = config.training.do_train
-    check_required(config, config.required_flags, preset)
+    own_run = preset if is_own_run else None
+    check_required(
+        config,
+        config.required_flags,
+        preset,
+        training_settings=own_run.training_settings if own_run else {},
+    )
     config.check(parsed.set_by_user)
     if not (preset or trains):
         raise ValueError(
@@ -147,22 +186,22 @@ def check_flags(
         )
     if trains:
         check_resumed_settings(
-            config, preset, {"flags": config.to_flags_entry()}
+            config, own_run, {"flags": config.to_flags_entry()}
         )
 
 
 def _collect_stated_flags(
-    parsed: ParsedCommand[TrainingConfigT], preset: Preset
+    parsed: ParsedCommand[TrainingConfigT], preset: Preset, *, is_own_run: bool
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
-    stated: dict[str, object] = {**preset.stated_flags}
+    stated: dict[str, object] = {**stated_flags_of(preset)}
     if not parsed.config.training.do_train:
         stated |= {**preset.head_settings, **preset.network_arguments}
         stated["trim_padding"] = preset.trim_padding
         stated["labels"] = preset.labels
     if rule := dev_set_rule_of(preset):
         stated["dev_fraction"] = rule.dev_fraction
-    if preset.is_own_run and "data_file" in parsed.set_by_user:
+    if is_own_run and "data_file" in parsed.set_by_user:
         # The run chose these values to suit its data.
         run_flags = preset.training_settings.get("flags", {})
         stated["max_seq_length"] = run_flags.get("max_seq_length")

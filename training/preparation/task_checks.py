@@ -26,7 +26,7 @@ def check_task(task: AnyFineTuningTask) -> None:
 def warn_of_labels(task: AnyFineTuningTask) -> None:
     """Warns of labels that look alike, or that the weights do not name."""
     preset = task.starting_point.preset
-    if preset and _keeps_head(task, preset):
+    if preset and _keeps_head(task):
         warn_of_unnamed_outputs(preset, task.label_alternatives)
     if similar_labels := list_similar_labels(task.labels or ()):
         logging.warning(
@@ -47,7 +47,7 @@ def check_head_labels(
     The check passes if the files of the weights name no labels.
 
     Args:
-        preset: Preset of the weights.
+        preset: what the folder of the weights states.
         label_alternatives: the labels of the task, and other lists of names
             that the files of the weights may use for them.
         is_fixed: whether the order must be the same too.
@@ -107,30 +107,31 @@ def _check_metric_for_best(task: AnyFineTuningTask) -> None:
 def _check_weights(task: AnyFineTuningTask, preset: Preset) -> None:
     """Checks the network, the tokenizer and the head of the weights."""
     config = task.config
+    starting_point = task.starting_point
     trains = config.training.do_train
     settings: dict[str, object] = {**config.network_arguments}
     if not trains and task.output_mode:
         settings["output_mode"] = task.output_mode
     settings_check.check_trained_settings(
         preset,
-        task.starting_point.bert_config,
+        starting_point.bert_config,
         task.tokenizer,
         settings=settings,
         trains=trains,
     )
     task.check_preset(preset)
-    if _keeps_head(task, preset):
+    if _keeps_head(task):
         # The order must not change in a resumed run or with --labels.
         is_fixed = (
-            preset.is_own_run or "labels" in task.starting_point.set_by_user
+            starting_point.is_own_run or "labels" in starting_point.set_by_user
         )
         check_head_labels(preset, task.label_alternatives, is_fixed=is_fixed)
 
 
-def _keeps_head(task: AnyFineTuningTask, preset: Preset) -> bool:
+def _keeps_head(task: AnyFineTuningTask) -> bool:
     """Returns whether the command uses the trained head, which has labels.
 
     A run that starts fine-tuning does not use the head of --init_checkpoint.
     """
     trains = task.config.training.do_train
-    return bool(task.labels) and (preset.is_own_run or not trains)
+    return bool(task.labels) and (task.starting_point.is_own_run or not trains)

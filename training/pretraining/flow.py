@@ -12,8 +12,8 @@ from absl import logging
 import modeling
 import serving
 from data.io import record_checks, record_datasets
-from model_folders import kinds
 from model_folders.cards import example_calls
+from model_folders.kinds import ModelClass
 from model_folders.model_json_types import SharedHeadSettings
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
@@ -191,6 +191,6 @@ def _list_next_commands(
             f"python -m tools.export --model={folder} --export_dir=OUT"
         )
     elif has_tokenizer:
-        head_settings: SharedHeadSettings = {"name": kinds.PRETRAINER}
+        head_settings: SharedHeadSettings = {"name": ModelClass.PRETRAINER}
         lines += example_calls.list_example_commands(head_settings, export)
     return lines

@@ -49,10 +49,10 @@ def plan_pretraining(
             starting_point, records, dev_set_fingerprints
         )
         resume_checks.check_resumed_records(
-            config, starting_point.preset, training_settings
+            config, starting_point.own_run, training_settings
         )
         resume_checks.check_resumed_settings(
-            config, starting_point.preset, training_settings
+            config, starting_point.own_run, training_settings
         )
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,

@@ -43,7 +43,7 @@ _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 def create_training_settings(
     config: TrainingConfig,
-    preset: Preset | None,
+    own_run: Preset | None,
     settings: Mapping[str, object],
 ) -> TrainingSettings:
     """Returns the training settings of a command, as model.json records them.
@@ -54,7 +54,7 @@ def create_training_settings(
 
     Args:
         config: the flags of the command.
-        preset: Preset of the weights, None if they are random.
+        own_run: what the run in --output_dir states, None for a new run.
         settings: JSON-serializable dict of the settings besides the flags.
             Tuples become lists.
     """
@@ -64,8 +64,8 @@ def create_training_settings(
     current = cast(
         "TrainingSettings", in_json | {"flags": config.to_flags_entry()}
     )
-    if preset and preset.is_own_run:
-        return {**preset.training_settings, **current}
+    if own_run:
+        return {**own_run.training_settings, **current}
     return current
 
 

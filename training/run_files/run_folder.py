@@ -173,15 +173,10 @@ class RunFolder:
 
         A command that trains changes them.
         """
-        starting_point = self._starting_point
-        if (
-            starting_point.config.training.do_train
-            or not starting_point.is_own_run
-        ):
+        own_run = self._starting_point.own_run
+        if own_run is None or self._starting_point.config.training.do_train:
             return None
-        return (
-            starting_point.preset.model_json if starting_point.preset else None
-        )
+        return own_run.model_json
 
     def find_best_checkpoint(self) -> str | None:
         """Returns the path of the best step's checkpoint, None without one."""

@@ -12,13 +12,7 @@ from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.bert_config import ACTIVATIONS, BertConfig
-from model_folders.kinds import (
-    KIND_OF_CLASS,
-    PRETRAINER,
-    TOKEN_CLASSIFIER,
-    ModelClass,
-    kind_of,
-)
+from model_folders.kinds import KIND_OF_CLASS, ModelClass, kind_of
 from model_folders.labels import check_labels
 from model_folders.model_json_types import HeadSettings
 from model_folders.output_modes import OutputMode
@@ -38,8 +32,8 @@ _MASKED_LM = "BertForMaskedLM"
 _NEXT_SENTENCE = "BertForNextSentencePrediction"
 # {class of transformers: class of this project}.
 CLASS_OF_ARCHITECTURE: dict[str, ModelClass] = {
-    _MASKED_LM: PRETRAINER,
-    _NEXT_SENTENCE: PRETRAINER,
+    _MASKED_LM: ModelClass.PRETRAINER,
+    _NEXT_SENTENCE: ModelClass.PRETRAINER,
     **{
         kind.transformers_class: name
         for name, kind in KIND_OF_CLASS.items()
@@ -103,7 +97,7 @@ def parse_class_and_settings(
     )
     settings = _output_settings(problem_type, len(id2label))
     model_class = CLASS_OF_ARCHITECTURE.get(architecture or "")
-    if model_class == TOKEN_CLASSIFIER:
+    if model_class == ModelClass.TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
         return model_class, {**settings, "legal_tags": False}
     return model_class, settings

@@ -12,7 +12,7 @@ from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.bert_config import BertConfig
-from model_folders.kinds import CLASSIFIER, ENCODER, PRETRAINER, ModelClass
+from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer
 
@@ -29,10 +29,10 @@ VOCAB_FILE = "assets/tokenizer/vocabulary.txt"
 
 # {task of KerasHub, or before it of KerasNLP: class of this project}.
 _CLASS_OF_TASK: dict[str, ModelClass] = {
-    "BertClassifier": CLASSIFIER,
-    "BertMaskedLM": PRETRAINER,
-    "BertTextClassifier": CLASSIFIER,
-    "BertTextEmbedder": ENCODER,
+    "BertClassifier": ModelClass.CLASSIFIER,
+    "BertMaskedLM": ModelClass.PRETRAINER,
+    "BertTextClassifier": ModelClass.CLASSIFIER,
+    "BertTextEmbedder": ModelClass.ENCODER,
 }
 # {entry of BertConfig: entry of a BertBackbone}.
 KERASHUB_NAME_OF_SIZE = {
@@ -157,14 +157,14 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     """
     path = os.path.join(folder, TASK_FILE)
     if not os.path.isfile(path):
-        return ENCODER, {}
+        return ModelClass.ENCODER, {}
     values = read_json(path)
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
     entries = parse_object(values, path, *_CLASS_OF_TASK)
     model_class = _CLASS_OF_TASK[str(values["class_name"])]
     num_labels = entries.get("num_classes")
-    if model_class == CLASSIFIER and type(num_labels) is not int:
+    if model_class == ModelClass.CLASSIFIER and type(num_labels) is not int:
         raise ValueError(
             f"{path}: `num_classes` must be a whole number. "
             f"Received: {num_labels!r:.80}"
@@ -185,11 +185,11 @@ def read_class_and_settings(
     network = parse_object(read_json(path), path, "BertBackbone")
     model_class, entries = read_task(folder)
     settings: HeadSettings = {}
-    if model_class == CLASSIFIER:
+    if model_class == ModelClass.CLASSIFIER:
         settings |= _read_length(folder, _DEFAULT_OF_ENTRY | network)
-    if model_class == CLASSIFIER and entries.get("activation") == "sigmoid":
-        settings["output_mode"] = output_modes.MULTILABEL
-        settings["problem_type"] = "multi_label_classification"
+        if entries.get("activation") == "sigmoid":
+            settings["output_mode"] = output_modes.MULTILABEL
+            settings["problem_type"] = "multi_label_classification"
     return model_class, settings
 
 

@@ -39,7 +39,7 @@ from model_folders.formats.weight_entries import (
     WeightEntry,
     printable_name,
 )
-from model_folders.kinds import CLASSIFIER, PRETRAINER
+from model_folders.kinds import ModelClass
 
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")
@@ -113,11 +113,11 @@ def _read_head_targets(
     The task.json of the preset describes the head.
     """
     model_class, task = kerashub_config.read_task(folder)
-    if model_class == CLASSIFIER:
+    if model_class == ModelClass.CLASSIFIER:
         # `read_task` has checked its type.
         num_labels = cast("int", task["num_classes"])
         return classifier_targets(config, num_labels)
-    if model_class == PRETRAINER:
+    if model_class == ModelClass.PRETRAINER:
         return masked_lm_targets(config)
     return {}
 

@@ -12,7 +12,8 @@ import tensorflow as tf
 from data.padding import trim_batch
 from data.probabilities import MULTILABEL_THRESHOLD
 from data.text.token_windows_graph import Windows, cut_windows
-from model_folders import kinds, output_modes
+from model_folders import output_modes
+from model_folders.kinds import ModelClass
 from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
 from modeling.task_models import BertClassifier
@@ -96,7 +97,7 @@ def create_classify_signatures(
     if output_mode != output_modes.REGRESSION:
         labels = choose_output_labels(model, head_settings)
     exported_output = ids_outputs.exported_output_of(
-        kinds.CLASSIFIER, head_settings
+        ModelClass.CLASSIFIER, head_settings
     )
     predict = share_graph(create_label_predictor(model, exported_output))
     # A model that reads windows reads no pairs.

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from serving.exporting.heads import (
     answer_exporter,
     classify_exporter,
@@ -16,11 +16,11 @@ from serving.exporting.heads.head_exporter import HeadExporter
 # {class of a model: exporter of its head}. Any, because each exporter accepts
 # only models of its class. A BertEmbedder is exported as its encoder. A user's
 # own subclass has no entry, because it may compute something else.
-HEAD_EXPORTER_OF_CLASS: Final[dict[kinds.ModelClass, HeadExporter[Any]]] = {
-    kinds.CLASSIFIER: classify_exporter.EXPORTER,
-    kinds.ENCODER: embed_exporter.EXPORTER,
-    kinds.MULTIPLE_CHOICE: multiple_choice_exporter.EXPORTER,
-    kinds.PRETRAINER: pretrained_exporter.EXPORTER,
-    kinds.SPAN_LABELER: answer_exporter.EXPORTER,
-    kinds.TOKEN_CLASSIFIER: tag_exporter.EXPORTER,
+HEAD_EXPORTER_OF_CLASS: Final[dict[ModelClass, HeadExporter[Any]]] = {
+    ModelClass.CLASSIFIER: classify_exporter.EXPORTER,
+    ModelClass.ENCODER: embed_exporter.EXPORTER,
+    ModelClass.MULTIPLE_CHOICE: multiple_choice_exporter.EXPORTER,
+    ModelClass.PRETRAINER: pretrained_exporter.EXPORTER,
+    ModelClass.SPAN_LABELER: answer_exporter.EXPORTER,
+    ModelClass.TOKEN_CLASSIFIER: tag_exporter.EXPORTER,
 }

@@ -3,14 +3,14 @@
 import pytest
 
 import modeling
-from model_folders import kinds
 from model_folders.formats.head_names import head_classes_of
+from model_folders.kinds import ModelClass
 from tests.support.models import built, tiny_config
 
 LABEL_CLASSES = {
-    kinds.CLASSIFIER,
-    kinds.TOKEN_CLASSIFIER,
-    kinds.MULTIPLE_CHOICE,
+    ModelClass.CLASSIFIER,
+    ModelClass.TOKEN_CLASSIFIER,
+    ModelClass.MULTIPLE_CHOICE,
 }
 ENCODER_NAMES = [
     "bert/embeddings/word_embeddings",
@@ -25,10 +25,10 @@ SAVES = [modeling.save_release, modeling.save_huggingface]
     [
         ("output_weights", LABEL_CLASSES),
         ("classifier.weight", LABEL_CLASSES),
-        ("cls/squad/output_bias", {kinds.SPAN_LABELER}),
-        ("qa_outputs.bias", {kinds.SPAN_LABELER}),
-        ("cls/predictions/output_bias", {kinds.PRETRAINER}),
-        ("cls.seq_relationship.weight", {kinds.PRETRAINER}),
+        ("cls/squad/output_bias", {ModelClass.SPAN_LABELER}),
+        ("qa_outputs.bias", {ModelClass.SPAN_LABELER}),
+        ("cls/predictions/output_bias", {ModelClass.PRETRAINER}),
+        ("cls.seq_relationship.weight", {ModelClass.PRETRAINER}),
     ],
 )
 def test_a_name_of_a_head_tells_the_classes_of_models(name, expected):
@@ -36,7 +36,7 @@ def test_a_name_of_a_head_tells_the_classes_of_models(name, expected):
 
 
 def test_weights_without_a_head_are_of_an_encoder():
-    assert head_classes_of(ENCODER_NAMES) == (kinds.ENCODER,)
+    assert head_classes_of(ENCODER_NAMES) == (ModelClass.ENCODER,)
 
 
 def test_a_fine_tuned_head_counts_more_than_those_of_pretraining():
@@ -47,12 +47,12 @@ def test_a_fine_tuned_head_counts_more_than_those_of_pretraining():
 def test_the_head_of_squad_is_none_of_pretraining():
     """The names of both begin with `cls/`."""
     names = ["cls/predictions/output_bias", "cls/squad/output_weights"]
-    assert head_classes_of(names) == (kinds.SPAN_LABELER,)
+    assert head_classes_of(names) == (ModelClass.SPAN_LABELER,)
 
 
 def test_head_classes_of_accepts_an_iterator():
     assert head_classes_of(iter(["cls.x", "qa_outputs.bias"])) == (
-        kinds.SPAN_LABELER,
+        ModelClass.SPAN_LABELER,
     )
 
 

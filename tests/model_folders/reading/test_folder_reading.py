@@ -190,7 +190,9 @@ def test_read_preset_finds_the_head_of_an_architecture(
 def test_read_preset_of_an_empty_folder_states_nothing(tmp_path):
     preset = folder_reading.read_preset(tmp_path, "--init_checkpoint")
     assert preset == Preset(
-        path=str(tmp_path), weights_path=str(tmp_path), flag="--init_checkpoint"
+        path=str(tmp_path),
+        weights_path=str(tmp_path),
+        source=f"--init_checkpoint={tmp_path}",
     )
     assert preset.do_lower_case is None
     assert preset.load_config() is None
@@ -262,6 +264,7 @@ def test_read_preset_of_a_checkpoint_reads_its_folder(tmp_path):
     preset = folder_reading.read_preset(tmp_path / "model.ckpt-7")
     assert preset.path == str(tmp_path)
     assert preset.weights_path == str(tmp_path / "model.ckpt-7")
+    assert preset.source == preset.weights_path
     assert preset.config_file == str(tmp_path / GOOGLES)
 
 

@@ -158,7 +158,7 @@ def error_of(folder):
         folder_reading.read_max_seq_length(preset, "BertClassifier", 64)
         _ = preset.network_arguments
         _ = (set_fingerprints_of(preset), dev_set_rule_of(preset))
-        _ = (preset.trim_padding, preset.stated_flags)
+        _ = (preset.trim_padding, preset.network_arguments)
     except ValueError as error:
         return str(error)
     return ""

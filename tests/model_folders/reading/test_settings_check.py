@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
 from tests.support.models import tiny_config
@@ -49,13 +49,13 @@ def test_settings_of_a_tokenizer_that_one_side_lacks_are_not_compared():
 @pytest.mark.parametrize(
     ("stated", "needed"),
     [
-        (kinds.CLASSIFIER, kinds.CLASSIFIER),
-        (kinds.CLASSIFIER, kinds.ENCODER),
-        (kinds.ENCODER, kinds.MULTIPLE_CHOICE),
-        (kinds.PRETRAINER, kinds.MULTIPLE_CHOICE),
-        (kinds.MULTIPLE_CHOICE, kinds.MULTIPLE_CHOICE),
-        (None, kinds.MULTIPLE_CHOICE),
-        (None, kinds.CLASSIFIER),
+        (ModelClass.CLASSIFIER, ModelClass.CLASSIFIER),
+        (ModelClass.CLASSIFIER, ModelClass.ENCODER),
+        (ModelClass.ENCODER, ModelClass.MULTIPLE_CHOICE),
+        (ModelClass.PRETRAINER, ModelClass.MULTIPLE_CHOICE),
+        (ModelClass.MULTIPLE_CHOICE, ModelClass.MULTIPLE_CHOICE),
+        (None, ModelClass.MULTIPLE_CHOICE),
+        (None, ModelClass.CLASSIFIER),
     ],
 )
 def test_check_model_class_accepts_a_head_that_fits(stated, needed):
@@ -65,10 +65,10 @@ def test_check_model_class_accepts_a_head_that_fits(stated, needed):
 @pytest.mark.parametrize(
     ("stated", "needed"),
     [
-        (kinds.CLASSIFIER, kinds.SPAN_LABELER),
-        (kinds.CLASSIFIER, kinds.MULTIPLE_CHOICE),
-        (kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE),
-        (kinds.SPAN_LABELER, kinds.MULTIPLE_CHOICE),
+        (ModelClass.CLASSIFIER, ModelClass.SPAN_LABELER),
+        (ModelClass.CLASSIFIER, ModelClass.MULTIPLE_CHOICE),
+        (ModelClass.TOKEN_CLASSIFIER, ModelClass.MULTIPLE_CHOICE),
+        (ModelClass.SPAN_LABELER, ModelClass.MULTIPLE_CHOICE),
     ],
 )
 def test_check_model_class_refuses_the_head_of_another_task(stated, needed):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.reading import folder_reading
 from modeling.checkpoints.variables import google_name_of
 from tests.support.model_cases import assert_close
@@ -84,7 +84,9 @@ def test_a_classifier_computes_what_kerashub_computes(classifier, name):
 
 def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
     folder, values = masked_lm
-    assert folder_reading.read_preset(folder).model_class == kinds.PRETRAINER
+    assert (
+        folder_reading.read_preset(folder).model_class == ModelClass.PRETRAINER
+    )
     model = modeling.BertPretrainer.from_preset(folder)
     named = {google_name_of(weight): weight.numpy() for weight in model.weights}
     names = ("dense/kernel", "dense/bias", "LayerNorm/gamma", "LayerNorm/beta")

@@ -15,7 +15,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.reading import folder_reading
 from modeling.checkpoints.variables import google_name_of
 from tests.support.models import built, tiny_config
@@ -123,7 +123,7 @@ def test_labels_casing_length_and_vocabulary_come_back(
     source, preset, lower_case
 ):
     saved = folder_reading.read_preset(preset)
-    assert (saved.model_class, saved.labels) == (kinds.CLASSIFIER, LABELS)
+    assert (saved.model_class, saved.labels) == (ModelClass.CLASSIFIER, LABELS)
     assert saved.do_lower_case is lower_case
     assert saved.head_settings["max_seq_length"] == 20
     vocabulary = (source / "vocab.txt").read_bytes()
@@ -156,7 +156,7 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     assert list_files(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
     check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
     saved = folder_reading.read_preset(tmp_path / "preset")
-    assert saved.model_class == kinds.ENCODER
+    assert saved.model_class == ModelClass.ENCODER
 
 
 def test_a_model_can_be_saved_before_its_first_call(tmp_path):

@@ -7,6 +7,7 @@ import tensorflow as tf
 from data.probabilities import to_probabilities
 from model_folders import kinds, output_modes
 from model_folders.formats.huggingface.config import PROBLEM_TYPE_OF_MODE
+from model_folders.kinds import ModelClass
 from serving.engines import ids_outputs
 from serving.exporting.signatures.ids_graph import compute_outputs
 
@@ -18,10 +19,12 @@ LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 def test_a_classifier_scores_as_before_its_export(mode, stride):
     logits = LOGITS[:, :1] if mode == "regression" else LOGITS
     settings = {"output_mode": mode, "doc_stride": stride}
-    exported_output = ids_outputs.exported_output_of(kinds.CLASSIFIER, settings)
+    exported_output = ids_outputs.exported_output_of(
+        ModelClass.CLASSIFIER, settings
+    )
     computed = compute_outputs(tf.constant(logits), exported_output)
     outputs = {name: value.numpy() for name, value in computed.items()}
-    result = ids_outputs.to_logits(kinds.CLASSIFIER, settings, outputs)
+    result = ids_outputs.to_logits(ModelClass.CLASSIFIER, settings, outputs)
     assert np.isfinite(result).all()
     np.testing.assert_allclose(
         to_probabilities(result, mode),
@@ -36,7 +39,7 @@ def test_a_label_of_probability_one_half_is_not_predicted():
     half = np.float32(0.5)
     values = np.array([half, np.nextafter(half, 1), np.nextafter(half, 0)])
     result = ids_outputs.to_logits(
-        kinds.CLASSIFIER,
+        ModelClass.CLASSIFIER,
         {"output_mode": "multilabel"},
         {"probabilities": values.astype(np.float32)[None]},
     )
@@ -46,11 +49,13 @@ def test_a_label_of_probability_one_half_is_not_predicted():
 
 def test_a_span_labeler_exports_its_logits():
     outputs = {"start_logits": LOGITS, "end_logits": -LOGITS}
-    assert ids_outputs.to_logits(kinds.SPAN_LABELER, {}, outputs) is outputs
+    assert (
+        ids_outputs.to_logits(ModelClass.SPAN_LABELER, {}, outputs) is outputs
+    )
 
 
 def test_a_kind_that_exports_its_logits_gets_them_back(monkeypatch):
-    kind = kinds.ModelKind(exports_logits=True)
+    kind = kinds.ModelKind(pipeline_tag="text-ranking", exports_logits=True)
     monkeypatch.setitem(kinds.KIND_OF_CLASS, "ModelOfAUser", kind)
     assert ids_outputs.exported_output_of("ModelOfAUser", {}) == "logits"
     result = ids_outputs.to_logits("ModelOfAUser", {}, {"logits": LOGITS})
@@ -58,7 +63,7 @@ def test_a_kind_that_exports_its_logits_gets_them_back(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "kind", [kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE]
+    "kind", [ModelClass.TOKEN_CLASSIFIER, ModelClass.MULTIPLE_CHOICE]
 )
 def test_tags_and_choices_keep_their_order(kind):
     assert (

@@ -61,12 +61,12 @@ def start_or_resume(
 ) -> None:
     """Checks settings against those of a run, if it has any; records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
-    preset = None
-    read = folder_reading.read_preset(folder, "--output_dir", is_own_run=True)
+    own_run = None
+    read = folder_reading.read_preset(folder, "--output_dir")
     # Without this file, the run begins.
     if (folder / model_json.MODEL_JSON_FILE).exists():
-        preset = read
-    settings = create_training_settings(config, preset, settings)
-    check_resumed_settings(config, preset, settings)
+        own_run = read
+    settings = create_training_settings(config, own_run, settings)
+    check_resumed_settings(config, own_run, settings)
     bert_config = modeling.BertConfig(**models.TINY)
     begin_run(config, modeling.BertClassifier(bert_config, 2), settings)

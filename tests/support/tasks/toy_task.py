@@ -34,6 +34,7 @@ from training.loop.trainer import Trainer
 from training.preparation.starting_point_loading import (
     check_flags,
     complete_flags,
+    has_own_run,
     load_starting_point,
     read_initial_preset,
 )
@@ -67,9 +68,10 @@ def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
 def resolve_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     """Returns the Config as a script completes it."""
     parsed = create_command(create_flags(folder, **changes))
-    preset = read_initial_preset(parsed.config)
-    parsed = complete_flags(parsed, preset)
-    check_flags(parsed, preset)
+    is_own_run = has_own_run(parsed.config)
+    preset = read_initial_preset(parsed.config, is_own_run=is_own_run)
+    parsed = complete_flags(parsed, preset, is_own_run=is_own_run)
+    check_flags(parsed, preset, is_own_run=is_own_run)
     return parsed.config
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.reading.folder_reading import read_preset
 from model_folders.reading.preset import Preset
 from tests.support.models import built, tiny_config
@@ -63,7 +63,10 @@ def test_the_flags_and_the_format_read_choose_the_format_written(
     given, flags, written, checkpoints
 ):
     chosen = choose_format(
-        create_config(**flags), checkpoints[given], Preset(""), kinds.PRETRAINER
+        create_config(**flags),
+        checkpoints[given],
+        Preset(""),
+        ModelClass.PRETRAINER,
     )
     assert chosen == written
 
@@ -72,27 +75,29 @@ def test_the_names_of_the_weights_tell_the_class_of_a_pretrained_model(
     checkpoints,
 ):
     found = choose_model_class(create_config(), checkpoints["tf1"], Preset(""))
-    assert found == kinds.PRETRAINER
+    assert found == ModelClass.PRETRAINER
 
 
 def test_the_folder_and_then_the_flag_decide_the_class():
-    preset = Preset("", model_class=kinds.SPAN_LABELER)
+    preset = Preset("", model_class=ModelClass.SPAN_LABELER)
     found = choose_model_class(create_config(), "absent", preset)
-    assert found == kinds.SPAN_LABELER
+    assert found == ModelClass.SPAN_LABELER
     config = create_config(model="classifier")
     found = choose_model_class(config, "absent", preset)
-    assert found == kinds.CLASSIFIER
+    assert found == ModelClass.CLASSIFIER
 
 
 def test_transformers_lacks_an_lstm_which_only_a_head_needs():
     preset = Preset("", training_settings={"bilstm": True})
     config = create_config(output_format="huggingface")
     with pytest.raises(ValueError, match="--bilstm"):
-        choose_format(config, "model", preset, kinds.CLASSIFIER)
-    chosen = choose_format(config, "model", preset, kinds.ENCODER)
+        choose_format(config, "model", preset, ModelClass.CLASSIFIER)
+    chosen = choose_format(config, "model", preset, ModelClass.ENCODER)
     assert chosen == "huggingface"
     config = create_config(output_format="tf1")
-    assert choose_format(config, "model", preset, kinds.CLASSIFIER) == "tf1"
+    assert (
+        choose_format(config, "model", preset, ModelClass.CLASSIFIER) == "tf1"
+    )
 
 
 def test_a_folder_without_a_vocabulary_asks_for_one():

@@ -4,7 +4,7 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.reading.preset import Preset
 from tests.support.models import tiny_config
 from tests.support.paths import SAMPLES
@@ -26,9 +26,9 @@ def create_export_config(**flags):
 @pytest.mark.parametrize(
     ("model_class", "exported"),
     [
-        (kinds.SPAN_LABELER, kinds.SPAN_LABELER),
+        (ModelClass.SPAN_LABELER, ModelClass.SPAN_LABELER),
         # An embedder has no head of its own.
-        (kinds.EMBEDDER, kinds.ENCODER),
+        (ModelClass.EMBEDDER, ModelClass.ENCODER),
     ],
 )
 def test_the_class_to_export_is_that_of_the_folder(model_class, exported):
@@ -37,9 +37,9 @@ def test_the_class_to_export_is_that_of_the_folder(model_class, exported):
 
 
 def test_the_task_embed_exports_a_model_without_its_head():
-    preset = Preset("folder", model_class=kinds.SPAN_LABELER)
+    preset = Preset("folder", model_class=ModelClass.SPAN_LABELER)
     config = create_export_config(task="embed")
-    assert choose_model_class(config, preset) == kinds.ENCODER
+    assert choose_model_class(config, preset) == ModelClass.ENCODER
 
 
 def test_a_class_of_a_user_is_named():
@@ -65,6 +65,6 @@ def test_answers_are_decoded_with_the_padding_of_the_training():
     preset = Preset(
         "folder", training_settings={"flags": {"trim_padding": False}}
     )
-    settings = settings_of_head(preset, kinds.SPAN_LABELER)
+    settings = settings_of_head(preset, ModelClass.SPAN_LABELER)
     assert settings["trim_padding"] is False
-    assert "trim_padding" not in settings_of_head(preset, kinds.CLASSIFIER)
+    assert "trim_padding" not in settings_of_head(preset, ModelClass.CLASSIFIER)

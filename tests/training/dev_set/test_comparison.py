@@ -42,8 +42,7 @@ def own_run(rule=None, sets=TRAINED_ON_SETS, *, has_table=False):
     return Preset(
         "run",
         weights_path="run",
-        flag="--output_dir",
-        is_own_run=True,
+        source="--output_dir=run",
         training_settings=settings,
         model_json={"origin": {"command": command}},
     )
@@ -53,9 +52,9 @@ def first_weights(rule=None, **run):
     """Returns weights of a run from which a command starts a new one."""
     return dataclasses.replace(
         own_run(rule, **run),
+        path="first",
         weights_path="first",
-        flag="--init_checkpoint",
-        is_own_run=False,
+        source="--init_checkpoint=first",
     )
 
 
@@ -89,7 +88,11 @@ def compare(weights, command):
             DEV_SET, "now.csv", command.num_rows, command.checksum
         )
     comparison = compare_dev_set(
-        config, weights, command.rule, set_fingerprints
+        config,
+        weights,
+        command.rule,
+        set_fingerprints,
+        is_own_run=weights is not None and weights.path == "run",
     )
     comparison.log_or_raise()
     return comparison.case

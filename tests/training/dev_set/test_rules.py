@@ -6,7 +6,7 @@ tests/across_scripts/test_recorded_decisions.py tests it with real runs.
 import pytest
 
 from data.sets.text_keys import RULE_VERSION
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.reading.preset import Preset
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
@@ -33,7 +33,10 @@ def create_config():
 
 
 def on_sets(
-    dev_set_rule=None, task_name="csv", model_class=kinds.CLASSIFIER, command=()
+    dev_set_rule=None,
+    task_name="csv",
+    model_class=ModelClass.CLASSIFIER,
+    command=(),
 ):
     """Returns weights of a run on sets that the user made.
 
@@ -48,7 +51,7 @@ def on_sets(
     return Preset(
         "run",
         weights_path="run",
-        flag="--init_checkpoint",
+        source="--init_checkpoint=run",
         model_class=model_class,
         training_settings=settings,
         model_json={"origin": {"command": dict(command)}},
@@ -68,7 +71,7 @@ def on_table(dev_fraction, clean_fraction, version=RULE_VERSION, key=KEY):
         pytest.param(Preset("bert"), id="weights that no run wrote"),
         pytest.param(on_sets(task_name="MRPC"), id="another task"),
         pytest.param(
-            on_sets(model_class=kinds.TOKEN_CLASSIFIER), id="another head"
+            on_sets(model_class=ModelClass.TOKEN_CLASSIFIER), id="another head"
         ),
         pytest.param(on_table(0.2, 0.2), id="the same part"),
         pytest.param(on_table(0.5, 0.5), id="a larger part"),

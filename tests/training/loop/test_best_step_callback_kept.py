@@ -26,7 +26,7 @@ from tests.support.tasks.scripted_task import (
     run_task,
     run_without_training,
 )
-from training.preparation.starting_point_loading import read_initial_preset
+from training.preparation.starting_point_loading import has_own_run
 from training.run_files import history_lines, model_description
 
 # What the log says of a run without the files of its best step, which is 4.
@@ -98,7 +98,7 @@ def test_init_checkpoint_replaces_removed_checkpoints_in_an_evaluation(
     start = f"{tmp_path}/other/model.ckpt-6"
     evaluation = options | WITHOUT_TRAINING | {"init_checkpoint": start}
     config = toy_task.create_command(evaluation).config
-    assert read_initial_preset(config).path == options["output_dir"]
+    assert has_own_run(config)
     run_task(evaluation, [0.9], load_best=load_best)
     assert exported_steps(tmp_path) == {6}
     assert not logged_warnings(caplog)

@@ -108,7 +108,8 @@ def test_a_model_without_signatures_is_refused_before_the_training(
 def test_a_listed_model_without_an_exporter_is_refused_too(
     create_run_trainer, monkeypatch
 ):
-    monkeypatch.setitem(kinds.KIND_OF_CLASS, "UnknownModel", kinds.ModelKind())
+    kind = kinds.ModelKind(pipeline_tag="text-ranking")
+    monkeypatch.setitem(kinds.KIND_OF_CLASS, "UnknownModel", kind)
     with pytest.raises(ValueError, match=r"heads/exporter_registry\.py"):
         create_run_trainer("run", model_class=UnknownModel, export_dir="export")
 

@@ -143,6 +143,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     preset = Preset(
         "run",
         weights_path="run",
+        source="run",
         training_settings={"split": former.to_entry()},
     )
     config = ClassifierConfig.from_values(

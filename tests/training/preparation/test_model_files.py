@@ -1,14 +1,19 @@
-"""The files that the flags of a model name."""
+"""The flags of a model that a folder states, and the files of these flags."""
 
 import shutil
 
 import pytest
 
 from model_folders.reading.folder_reading import read_preset
+from model_folders.reading.preset import Preset
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
 from training.config.model_options import ModelOptions
-from training.preparation.model_files import read_bert_config, read_tokenizer
+from training.preparation.model_files import (
+    read_bert_config,
+    read_tokenizer,
+    stated_flags_of,
+)
 
 
 @pytest.fixture
@@ -48,3 +53,18 @@ def test_a_folder_decides_the_casing_that_the_user_left_open(
     assert not tokenizer.do_lower_case
     with pytest.raises(ValueError, match="--do_lower_case"):
         read_tokenizer(file_flags, frozenset({"do_lower_case"}), config, None)
+
+
+def test_the_flags_that_a_folder_states_are_what_the_weights_determine():
+    preset = Preset(
+        "model",
+        config_file="model/bert_config.json",
+        vocab_file="model/vocab.txt",
+        stated_casing={"do_lower_case": True},
+    )
+    assert stated_flags_of(preset) == {
+        "left_to_right": False,
+        "bert_config_file": "model/bert_config.json",
+        "vocab_file": "model/vocab.txt",
+        "do_lower_case": True,
+    }

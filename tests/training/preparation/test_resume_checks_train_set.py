@@ -12,7 +12,6 @@ THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(
     "run",
     weights_path="run",
-    is_own_run=True,
     training_settings={
         "data": [["train", "table.csv", 9, 5]],
         "train_records": THEN,

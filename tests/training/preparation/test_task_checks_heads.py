@@ -36,12 +36,13 @@ def check_task(
     class Config(FineTuningConfig):
         model_class = head
 
-    preset = folder_reading.read_preset(folder, is_own_run=is_own_run)
+    preset = folder_reading.read_preset(folder)
     starting_point = StartingPoint(
         parsed=ParsedCommand(Config.from_values(**create_flags("run"))),
         preset=preset,
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),
+        is_own_run=is_own_run,
     )
     task = task_class(starting_point, labels=labels, settings=settings)
     task_checks.check_task(task)

@@ -35,11 +35,13 @@ def write_records(tmp_path):
     return write_file
 
 
-def create_starting_point(preset=None, **flags):
+def create_starting_point(own_run=None, **flags):
     """Returns the start of a pretraining in the folder `run`."""
     config = PretrainingConfig.from_values(output_dir="run", **flags)
     starting_point = toy_task.create_starting_point(config, models.SMALL)
-    return dataclasses.replace(starting_point, preset=preset)
+    return dataclasses.replace(
+        starting_point, preset=own_run, is_own_run=own_run is not None
+    )
 
 
 def fingerprint_records(starting_point):
@@ -63,10 +65,10 @@ def create_plan(starting_point):
     )
 
 
-def plan_training(train, preset=None, dev_set=None, **flags):
+def plan_training(train, own_run=None, dev_set=None, **flags):
     """Returns the plan of a training on files of records."""
     starting_point = create_starting_point(
-        preset,
+        own_run,
         input_file=train,
         eval_input_file=dev_set,
         do_train=True,
@@ -90,8 +92,7 @@ def run_of(plan):
     return Preset(
         "run",
         weights_path="run",
-        flag="--output_dir",
-        is_own_run=True,
+        source="--output_dir=run",
         training_settings=plan.training_settings,
     )
 

@@ -33,17 +33,21 @@ def options(tmp_path):
 def describe_run(options, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
     parsed = toy_task.create_command(options)
-    preset = read_initial_preset(parsed.config)
+    preset = read_initial_preset(parsed.config, is_own_run=False)
+    own_run = None
     if resumes:
-        preset = Preset("run", is_own_run=True, training_settings=resumes)
-    config = complete_flags(parsed, preset).config
+        preset = own_run = Preset("run", training_settings=resumes)
+    is_own_run = own_run is not None
+    config = complete_flags(parsed, preset, is_own_run=is_own_run).config
     bert_config = modeling.load_config(options["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
-    starting_point = dataclasses.replace(starting_point, preset=preset)
-    settings = model_description.create_training_settings(
-        config, preset, fingerprints.fingerprint_starting_point(starting_point)
+    starting_point = dataclasses.replace(
+        starting_point, preset=preset, is_own_run=is_own_run
     )
-    resume_checks.check_resumed_settings(config, preset, settings)
+    settings = model_description.create_training_settings(
+        config, own_run, fingerprints.fingerprint_starting_point(starting_point)
+    )
+    resume_checks.check_resumed_settings(config, own_run, settings)
     return settings
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from model_folders import kinds
 from model_folders.formats.huggingface import config as huggingface_config
+from model_folders.kinds import ModelClass
 from model_folders.reading import config_files
 from tests.support.models import tiny_config
 
@@ -85,7 +85,7 @@ def test_the_head_states_its_outputs(write_config_json, changes, settings):
         architectures=["BertForSequenceClassification"], **changes
     )
     head, stated = config_files.read_class_and_settings(path)
-    assert head == kinds.CLASSIFIER
+    assert head == ModelClass.CLASSIFIER
     assert settings.items() <= stated.items()
 
 
@@ -98,10 +98,10 @@ def test_the_tags_of_a_model_from_elsewhere_may_be_illegal(write_config_json):
 @pytest.mark.parametrize(
     ("transformers_class", "kind"),
     [
-        ("BertForSequenceClassification", kinds.CLASSIFIER),
-        ("BertForPreTraining", kinds.PRETRAINER),
-        ("BertForMaskedLM", kinds.PRETRAINER),
-        ("BertForNextSentencePrediction", kinds.PRETRAINER),
+        ("BertForSequenceClassification", ModelClass.CLASSIFIER),
+        ("BertForPreTraining", ModelClass.PRETRAINER),
+        ("BertForMaskedLM", ModelClass.PRETRAINER),
+        ("BertForNextSentencePrediction", ModelClass.PRETRAINER),
     ],
 )
 def test_a_class_of_transformers_has_a_kind(transformers_class, kind):

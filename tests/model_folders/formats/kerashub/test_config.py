@@ -6,7 +6,7 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.reading import folder_reading
 from tests.support.weights.kerashub_presets import change_json, copy_recorded
 
@@ -35,7 +35,8 @@ def test_a_preset_states_the_network(classifier):
 
 def test_a_preset_states_the_head(classifier):
     assert (
-        folder_reading.read_preset(classifier).model_class == kinds.CLASSIFIER
+        folder_reading.read_preset(classifier).model_class
+        == ModelClass.CLASSIFIER
     )
 
 
@@ -63,7 +64,10 @@ def test_another_length_of_the_inputs_is_the_limit(classifier):
     change_json(classifier / "preprocessor.json", sequence_length=7)
     preset = folder_reading.read_preset(classifier)
     assert preset.head_settings == {"max_seq_length": 7}
-    assert folder_reading.read_max_seq_length(preset, kinds.CLASSIFIER, 48) == 7
+    assert (
+        folder_reading.read_max_seq_length(preset, ModelClass.CLASSIFIER, 48)
+        == 7
+    )
 
 
 def test_the_length_of_the_inputs_is_at_most_that_of_the_network(classifier):
@@ -107,7 +111,7 @@ def test_an_embedder_states_how_it_pools(classifier):
     )
     preset = folder_reading.read_preset(classifier)
     assert (preset.model_class, preset.pooling) == (
-        kinds.ENCODER,
+        ModelClass.ENCODER,
         "pooling by cls",
     )
     modeling.BertModel.from_preset(classifier)
