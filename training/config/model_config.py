@@ -63,8 +63,8 @@ def check_required(
         config: the flags, as the user and the folder of the weights set them.
         required_flags: names of the flags that must be set.
         preset: what the folder of the weights states, None without weights.
-        training_settings: settings that the run in --output_dir recorded, {} for a
-            new run.
+        training_settings: settings that the run in --output_dir recorded, {}
+            for a new run.
 
     Raises:
         ValueError: a flag is not set. The message names all of them.
