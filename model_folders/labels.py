@@ -1,6 +1,6 @@
 """The names of outputs: their order, their normal form, and labels.txt.
 
-Messages of all packages list labels by `join_first`.
+Messages of all packages list labels by `join_labels`.
 """
 
 import itertools
@@ -19,13 +19,13 @@ def is_label(label: object) -> bool:
     return isinstance(label, str) and label.splitlines() == [label]
 
 
-def join_first(texts: Sequence[str]) -> str:
-    """Joins the first ten texts for a message, which should not be long.
+def join_labels(labels: Sequence[str]) -> str:
+    """Joins labels, or descriptions of labels, for a message.
 
-    The texts are labels, or descriptions of labels.
+    Names the first ten, and the number of the others.
     """
-    more = f" and {len(texts) - 10} more" if len(texts) > 10 else ""
-    return ", ".join(texts[:10]) + more
+    more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
+    return ", ".join(labels[:10]) + more
 
 
 def check_labels(

@@ -19,7 +19,7 @@ from data.sets.repeated_texts import RepeatedTexts
 from data.sets.set_names import BaseSet, find_set_file
 from data.sets.text_keys import split_fraction_of
 from files.paths import StrPath
-from model_folders.labels import join_first
+from model_folders.labels import join_labels
 
 T = TypeVar("T")
 
@@ -223,10 +223,10 @@ def _log_label_split(
     ]
     logging.info(
         "Labels to train on and in the dev set: %s",
-        join_first(descriptions),
+        join_labels(descriptions),
     )
     lacks = [
-        f"the {name} set has none of {join_first(missing)}"
+        f"the {name} set has none of {join_labels(missing)}"
         for name, counts in (("dev", dev), ("train", train))
         if (missing := [label for label in labels if not counts[label]])
     ]

@@ -11,7 +11,7 @@ import keras
 
 from model_folders import kinds
 from model_folders.formats.head_names import find_num_outputs
-from model_folders.labels import find_order, join_first
+from model_folders.labels import find_order, join_labels
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.variables import google_name_of
 
@@ -58,8 +58,8 @@ def describe_other_head(
             return None
         return (
             f"{source} was trained with the labels "
-            f"{join_first(preset.labels)}; the task has "
-            f"{join_first(label_alternatives[0])}"
+            f"{join_labels(preset.labels)}; the task has "
+            f"{join_labels(label_alternatives[0])}"
         )
     num_stored = find_num_outputs(checkpoint.shapes)
     biases = (

@@ -103,7 +103,7 @@ def collect_fine_tuning_settings(
         train_set.records.files
     )
     return model_description.create_training_settings(
-        task.config, starting_point.preset, settings
+        task.config, starting_point.own_run, settings
     )
 
 

@@ -96,7 +96,7 @@ def collect_pretraining_settings(
     if starting_point.config.keeps_best:
         training_inputs["eval_input_file"] = dev_set_fingerprints
     return model_description.create_training_settings(
-        starting_point.config, starting_point.preset, training_inputs
+        starting_point.config, starting_point.own_run, training_inputs
     )
 
 

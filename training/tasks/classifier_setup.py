@@ -24,7 +24,7 @@ from data.classification.user_tables.table_processor import (
 )
 from data.tables.tables import Table
 from model_folders import output_modes
-from model_folders.labels import join_first
+from model_folders.labels import join_labels
 from model_folders.reading import settings_check
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
@@ -229,4 +229,4 @@ def compute_class_weights(
 def _log_class_weights(weights: Mapping[str, float]) -> None:
     """Logs the weights that `compute_class_weights` returns."""
     descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
-    logging.info("Class weights: %s", join_first(descriptions))
+    logging.info("Class weights: %s", join_labels(descriptions))

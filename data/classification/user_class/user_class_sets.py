@@ -15,7 +15,7 @@ from data.classification.user_class.google_code import (
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
-from model_folders.labels import check_labels, join_first
+from model_folders.labels import check_labels, join_labels
 from options.path_types import split_file_and_name
 
 
@@ -139,7 +139,7 @@ class UserClassSets(HeldSets[InputExample]):
         if label not in self._labels:
             raise ValueError(
                 f"{place}: unknown label {label!r}; get_labels returns "
-                f"{join_first(self._labels)}"
+                f"{join_labels(self._labels)}"
             )
         return InputExample(guid, text_a, text_b, label)
 

@@ -18,7 +18,7 @@ from data.sets.example_reader import SetFile
 from data.sets.text_keys import is_blank
 from data.tables.tables import TableRow, texts_of
 from model_folders import output_modes
-from model_folders.labels import join_first, normal_label
+from model_folders.labels import join_labels, normal_label
 from model_folders.output_modes import OutputMode
 
 # {cell in a column for one label: whether the text has this label}.
@@ -179,6 +179,6 @@ def _check_is_allowed(label: Label, place: str, labels: Sequence[str]) -> None:
         if name not in labels:
             raise ValueError(
                 f"{place}: unknown label {name!r}; the labels are "
-                f"{join_first(labels)}. Correct the line, or add "
+                f"{join_labels(labels)}. Correct the line, or add "
                 "the label to --labels or to the train set"
             )

@@ -24,7 +24,7 @@ from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.labels import (
     check_labels,
-    join_first,
+    join_labels,
 )
 from model_folders.output_modes import OutputMode
 
@@ -133,7 +133,7 @@ def log_label_counts(
     """Logs how many examples of a train set each label has."""
     counts = count_labels(train)
     descriptions = [f"{name} {counts[name]}" for name in labels]
-    logging.info("Labels of the train set: %s", join_first(descriptions))
+    logging.info("Labels of the train set: %s", join_labels(descriptions))
 
 
 def warn_of_labels(
@@ -155,13 +155,13 @@ def warn_of_labels(
             "%d labels have fewer than %d rows to train on: %s",
             len(rare),
             _MIN_ROWS_OF_LABEL,
-            join_first(rare),
+            join_labels(rare),
         )
     if typos := describe_misspelled_labels(train_counts + count_labels(dev)):
         logging.warning(
             "These labels may be misspelled: %s. Correct the data if they mean "
             "the same.",
-            join_first(typos),
+            join_labels(typos),
         )
 
 
