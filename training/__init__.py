@@ -17,7 +17,8 @@ What trains:
 
     optimizers/: AdamW, LAMB, learning rates
     run_files/: the files of a run, such as its weights and its history
-    loop/: the `Trainer` of a run, its steps, and what follows the last step
+    loop/: the `Trainer` of a run, and the loop over its steps
+    flow_steps/: what both flows do before and after this loop
 
 The two flows, from their first to their last step:
 

@@ -9,5 +9,5 @@
     export_scores.py: scores each format of the export
 
 training/task.py says what a task is. The steps that pretraining has too are in
-training/loop/, and what refuses a command is in training/preparation/.
+training/flow_steps/, and what refuses a command is in training/preparation/.
 """

@@ -19,7 +19,7 @@ from model_folders.cards import model_card
 from model_folders.scores import Scores
 from training.fine_tuning.export_scores import evaluate_export
 from training.fine_tuning.fine_tuner import FineTuner
-from training.loop import final_steps
+from training.flow_steps import final_steps
 from training.loop.trainer import Trainer
 from training.task import AnyEncodedSet, AnyFineTuningTask
 

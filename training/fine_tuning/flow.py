@@ -24,10 +24,11 @@ from training.fine_tuning.encoded_sets import (
 )
 from training.fine_tuning.fine_tuner import FineTuner
 from training.fine_tuning.plan import plan_fine_tuning
-from training.loop import devices, final_steps
+from training.flow_steps import final_steps
+from training.flow_steps.teacher import load_teacher
+from training.flow_steps.trainer_loading import load_trainer
+from training.loop import devices
 from training.loop.stop_signals import STOPPED_STATUS
-from training.loop.teacher import load_teacher
-from training.loop.trainer_loading import load_trainer
 from training.preparation.start_checks import check_start
 from training.preparation.task_checks import check_task, warn_of_labels
 from training.run_files.result_files import log_scores

@@ -14,7 +14,7 @@ from training.dev_set.rules import (
 )
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
-from training.loop.run_plan import RunPlan
+from training.flow_steps.run_plan import RunPlan
 from training.preparation import resume_checks
 from training.run_files import fingerprints, model_description
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask

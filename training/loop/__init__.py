@@ -1,15 +1,8 @@
-"""Trains a model, and does what both flows do before and after the steps.
-
-Before the steps, in the order of a command:
-
-    devices.py: strategies of devices, and how they share batches
-    teacher.py: loads the teacher
-    run_plan.py: `RunPlan`: what a command will train and record
-    trainer_loading.py: `load_trainer`: the folder, the model and its Trainer,
-        with the weights to start from
+"""Trains a model step by step, and computes its outputs.
 
 The steps:
 
+    devices.py: strategies of devices, and how they share batches
     trainer.py: `Trainer`: the model, its step and its weights
     stop_signals.py: lets a signal end the training after a step
     step_loop.py: runs steps, their callbacks and saves, until all workers end
@@ -22,9 +15,8 @@ The steps:
     summary_callback.py: adds losses, speed and memory to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step
 
-Evaluations, and the end:
+Evaluations:
 
     evaluations.py: evaluates the weights of each step only once
     batch_predictor.py: a model's outputs, batch by batch
-    final_steps.py: stores, exports and logs what was trained
 """

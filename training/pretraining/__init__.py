@@ -7,5 +7,5 @@
     plan.py: `plan_pretraining`: the steps, and what is recorded
     evaluation.py: `PretrainingEvaluator`: Google's metrics
 
-The steps that fine-tuning has too are in training/loop/.
+The steps that fine-tuning has too are in training/flow_steps/.
 """

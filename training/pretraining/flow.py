@@ -17,14 +17,15 @@ from model_folders.kinds import ModelClass
 from model_folders.model_json_types import SharedHeadSettings
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
-from training.loop import devices, final_steps
+from training.flow_steps import final_steps
+from training.flow_steps.teacher import load_teacher
+from training.flow_steps.trainer_loading import load_trainer
+from training.loop import devices
 from training.loop.best_step_callback import BestStepCallback
 from training.loop.callbacks import Callback
 from training.loop.step_loop import EndReasons
 from training.loop.stop_signals import STOPPED_STATUS
-from training.loop.teacher import load_teacher
 from training.loop.trainer import Trainer
-from training.loop.trainer_loading import load_trainer
 from training.preparation.start_checks import check_start
 from training.pretraining.evaluation import (
     PretrainingEvaluation,

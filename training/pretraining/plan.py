@@ -17,7 +17,7 @@ from model_folders.model_json_types import (
 )
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.loop.run_plan import RunPlan
+from training.flow_steps.run_plan import RunPlan
 from training.preparation import resume_checks
 from training.run_files import fingerprints, model_description
 from training.starting_point import StartingPoint

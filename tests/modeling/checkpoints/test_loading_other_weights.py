@@ -12,7 +12,7 @@ from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from tests.support.weights import weights_fuzz
 from tests.support.weights.huggingface_files import CONFIG, change_weights
-from training.loop import teacher
+from training.flow_steps import teacher
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 

@@ -28,8 +28,8 @@ from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.flow import fine_tune
-from training.loop import trainer_loading
-from training.loop.run_plan import RunPlan
+from training.flow_steps import trainer_loading
+from training.flow_steps.run_plan import RunPlan
 from training.loop.trainer import Trainer
 from training.preparation.starting_point_loading import (
     check_flags,

@@ -259,7 +259,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.loop import teacher
+    from training.flow_steps import teacher
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)

@@ -15,7 +15,7 @@ from modeling.base_loss import AnyLoss
 from serving.exporting import is_exportable
 from training.config.device_options import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
-from training.loop.run_plan import RunPlan
+from training.flow_steps.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization

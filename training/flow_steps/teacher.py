@@ -13,7 +13,7 @@ from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
 from training.config.device_options import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
-from training.loop.run_plan import CreateModel
+from training.flow_steps.run_plan import CreateModel
 from training.preparation.task_checks import (
     check_head_labels,
     warn_of_unnamed_outputs,
