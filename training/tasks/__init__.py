@@ -9,20 +9,20 @@ Only scripts import them.
     squad.py: answers, for run_squad.py
     swag.py: choices, for run_swag.py
 
-The `main` of a script lists the same steps for each task. After
-`load_starting_point`, `open_sets` creates the sets, or `open_processor` what
-knows a classification's sets, labels and metrics. If the script has
+The `main` of a script lists the same steps for each task. A script that must
+know or check its sets before TensorFlow is loaded has its steps for that in a
+module of its own, beside the task:
+
+    classifier_setup.py: `open_data_file` and `decide_columns`, which open
+        --data_file and find its columns, then `open_processor` and
+        `create_task`
+    ner_setup.py: `open_sets` and `create_task`
+    squad_setup.py: `open_sets` and `create_task`
+
+After `load_starting_point`, `open_sets` creates the sets, or `open_processor`
+what knows a classification's sets, labels and metrics. If the script has
 --data_file, `decide_by_rows` of training/preparation/ lets its rows decide open
-flags. Then `create_task` creates the task, and reads what must be known, or
-checked, before TensorFlow is loaded:
-
-These functions stand below the class of the task. Those of run_classifier.py,
-which trains two classes of tasks, have a module of their own. The first two of
-them open --data_file and find its columns:
-
-    classifier_setup.py: `open_data_file`, `decide_columns`, `open_processor`
-        and `create_task`
-
-run_swag.py has no such steps, because its task reads each set when it is
+flags. Then `create_task` reads what must be known, or checked, and creates the
+task. run_swag.py has no such steps, because its task reads each set when it is
 encoded.
 """
