@@ -14,8 +14,8 @@ from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_decisions import decide_by_rows
 from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.classifier_setup import (
-    create_task,
     decide_columns,
+    load_task,
     open_data_file,
     open_processor,
 )
@@ -28,7 +28,7 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> int:
         starting_point = load_starting_point(parsed)
         processor = open_processor(starting_point, table)
         starting_point = decide_by_rows(starting_point, processor.sets)
-        classifier_task = create_task(starting_point, processor)
+        classifier_task = load_task(starting_point, processor)
         # Import TensorFlow late, so that --help, wrong flags and wrong tables
         # show quickly.
         from training.fine_tuning.flow import fine_tune

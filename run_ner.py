@@ -11,7 +11,7 @@ from options.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_decisions import decide_by_rows
 from training.preparation.starting_point_loading import load_starting_point
-from training.tasks.ner_setup import create_task, open_sets
+from training.tasks.ner_setup import load_task, open_sets
 
 
 def main(parsed: ParsedCommand[NerConfig]) -> int:
@@ -19,7 +19,7 @@ def main(parsed: ParsedCommand[NerConfig]) -> int:
     starting_point = load_starting_point(parsed)
     sets = open_sets(starting_point)
     starting_point = decide_by_rows(starting_point, sets)
-    ner_task = create_task(starting_point, sets)
+    ner_task = load_task(starting_point, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.fine_tuning.flow import fine_tune

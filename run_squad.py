@@ -11,14 +11,14 @@ from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point_loading import load_starting_point
-from training.tasks.squad_setup import create_task, open_sets
+from training.tasks.squad_setup import load_task, open_sets
 
 
 def main(parsed: ParsedCommand[SquadConfig]) -> int:
     """Trains, evaluates, predicts and exports, as the flags request."""
     starting_point = load_starting_point(parsed)
     sets = open_sets(starting_point)
-    squad_task = create_task(starting_point, sets)
+    squad_task = load_task(starting_point, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.fine_tuning.flow import fine_tune

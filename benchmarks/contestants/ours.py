@@ -45,7 +45,7 @@ from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 from training.task import AnyFineTuningTask, EncodedSet
 from training.tasks.classifier_setup import (
-    create_task,
+    load_task,
     open_processor,
 )
 
@@ -210,9 +210,7 @@ def open_mrpc(workload: timing.Workload, command: str) -> OpenedMrpc:
     )
     parsed = create_parsed_command(ClassifierConfig, workload, command)
     starting_point = load_starting_point(parsed)
-    task = create_task(
-        starting_point, open_processor(starting_point, table=None)
-    )
+    task = load_task(starting_point, open_processor(starting_point, table=None))
     run_folder = RunFolder.open(starting_point, task.labels)
     encoded_sets = write_encoded_sets(task, starting_point.config.state_folder)
     return OpenedMrpc(starting_point, task, run_folder, encoded_sets)

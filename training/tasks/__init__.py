@@ -15,14 +15,14 @@ module of its own, beside the task:
 
     classifier_setup.py: `open_data_file` and `decide_columns`, which open
         --data_file and find its columns, then `open_processor` and
-        `create_task`
-    ner_setup.py: `open_sets` and `create_task`
-    squad_setup.py: `open_sets` and `create_task`
+        `load_task`
+    ner_setup.py: `open_sets` and `load_task`
+    squad_setup.py: `open_sets` and `load_task`
 
 After `load_starting_point`, `open_sets` creates the sets, or `open_processor`
 what knows a classification's sets, labels and metrics. If the script has
 --data_file, `decide_by_rows` of training/preparation/ lets its rows decide open
-flags. Then `create_task` reads what must be known, or checked, and creates the
+flags. Then `load_task` reads what must be known, or checked, and creates the
 task. run_swag.py has no such steps, because its task reads each set when it is
 encoded.
 """

@@ -1,4 +1,4 @@
-"""Opens the sets that the flags select, and creates their task.
+"""Opens the sets that the flags select, and loads their task.
 
 run_classifier.py calls the functions in their order. Importing this module
 loads no TensorFlow.
@@ -22,6 +22,7 @@ from data.classification.user_tables.column_options import COLUMN_FLAGS
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
+from data.sets.set_names import BaseSet
 from data.tables.tables import Table
 from model_folders import output_modes
 from model_folders.labels import join_labels
@@ -121,59 +122,34 @@ def open_processor(
     )
 
 
-def create_task(
+def load_task(
     starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> AnyFineTuningTask:
-    """Creates the task, and reads the sets that decide its labels.
+    """Reads what the sets tell of the task, and creates the task.
 
     The train set may decide the labels, the weights of their classes, and
     whether the examples are pairs. For an embedding, the function looks into
     each set whether its pairs have scores, and takes the scale of all scores
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
+
+    For an embedding whose weights are not trained, it warns if they need
+    another pooling.
     """
+    config = starting_point.config
     if processor.definition.learns_vectors:
-        return _create_embedding_task(starting_point, processor)
-    return _create_classifier_task(starting_point, processor)
-
-
-def _create_embedding_task(
-    starting_point: StartingPoint[ClassifierConfig],
-    processor: ClassificationProcessor,
-) -> EmbeddingTask:
-    """Creates the task of an embedding, and looks for scores in its sets.
-
-    Warns if weights that are not trained need another pooling.
-    """
-    config = starting_point.config
-    if starting_point.preset and not config.training.do_train:
-        settings_check.warn_of_pooling(starting_point.preset)
-    # In a test set, any score may be missing.
-    scored = [set_name for set_name in config.set_names if set_name != "test"]
-    max_score = None
-    if scored:
-        max_score = pair_scores.guess_max_score(processor.sets.read(scored[0]))
-    return EmbeddingTask(
-        starting_point,
-        processor,
-        has_scores={
-            set_name: pair_scores.are_scored(processor.sets.read(set_name))
-            for set_name in scored
-        },
-        max_score=max_score,
-    )
-
-
-def _create_classifier_task(
-    starting_point: StartingPoint[ClassifierConfig],
-    processor: ClassificationProcessor,
-) -> ClassifierTask:
-    """Creates the task of a classification, and decides its labels."""
-    config = starting_point.config
-    num_texts = processor.num_texts
-    if num_texts is None and config.training.do_train:
-        num_texts = processor.read_num_texts()
+        if starting_point.preset and not config.training.do_train:
+            settings_check.warn_of_pooling(starting_point.preset)
+        # In a test set, any score may be missing.
+        set_names = [name for name in config.set_names if name != "test"]
+        return EmbeddingTask(
+            starting_point,
+            processor,
+            max_score=_guess_max_score(processor, set_names),
+            has_scores=_read_has_scores(processor, set_names),
+        )
+    num_texts = _decide_num_texts(config, processor)
     labels = processor.sets.read_labels()
     class_weights = _decide_class_weights(config, processor, labels)
     if class_weights:
@@ -185,6 +161,37 @@ def _create_classifier_task(
         num_texts=num_texts,
         class_weights=class_weights,
     )
+
+
+def _guess_max_score(
+    processor: ClassificationProcessor, set_names: Sequence[BaseSet]
+) -> float | None:
+    """Guesses the largest score by the first of the sets, None without sets."""
+    if not set_names:
+        return None
+    return pair_scores.guess_max_score(processor.sets.read(set_names[0]))
+
+
+def _read_has_scores(
+    processor: ClassificationProcessor, set_names: Iterable[BaseSet]
+) -> dict[str, bool]:
+    """Returns {name of a set: whether its pairs have scores}."""
+    return {
+        set_name: pair_scores.are_scored(processor.sets.read(set_name))
+        for set_name in set_names
+    }
+
+
+def _decide_num_texts(
+    config: ClassifierConfig, processor: ClassificationProcessor
+) -> int | None:
+    """Returns 1 for single texts, 2 for pairs, None if nothing tells it.
+
+    If the task does not tell it, the train set does.
+    """
+    if processor.num_texts is None and config.training.do_train:
+        return processor.read_num_texts()
+    return processor.num_texts
 
 
 def _decide_class_weights(

@@ -1,4 +1,4 @@
-"""Creates the sets that the flags of run_ner.py select, and their task.
+"""Opens the sets that the flags of run_ner.py select, and loads their task.
 
 run_ner.py calls the functions in their order. Importing this module loads no
 TensorFlow.
@@ -26,7 +26,7 @@ def open_sets(starting_point: StartingPoint[NerConfig]) -> FileSets[NerExample]:
     )
 
 
-def create_task(
+def load_task(
     starting_point: StartingPoint[NerConfig], sets: FileSets[NerExample]
 ) -> NerTask:
     """Checks all sets of the command, and creates the task with their tags."""

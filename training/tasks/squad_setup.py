@@ -1,4 +1,4 @@
-"""Creates the sets that the flags of run_squad.py select, and their task.
+"""Opens the sets that the flags of run_squad.py select, and loads their task.
 
 run_squad.py calls the functions in their order. Importing this module loads no
 TensorFlow.
@@ -32,7 +32,7 @@ def open_sets(starting_point: StartingPoint[SquadConfig]) -> SquadSets:
     )
 
 
-def create_task(
+def load_task(
     starting_point: StartingPoint[SquadConfig], sets: SquadSets
 ) -> SquadTask:
     """Checks all sets of the command and the right answers. Creates the task.

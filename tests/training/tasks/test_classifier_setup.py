@@ -19,8 +19,8 @@ from training.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
     compute_class_weights,
-    create_task,
     decide_columns,
+    load_task,
     open_data_file,
     open_processor,
 )
@@ -42,7 +42,7 @@ def parse_options(**options):
     return ParsedCommand(config, options)
 
 
-def test_the_class_of_a_task_reads_no_set_but_create_task_does(tmp_path):
+def test_the_class_of_a_task_reads_no_set_but_load_task_does(tmp_path):
     starting_point = create_starting_point(
         task_name="csv", data_dir=str(tmp_path / "absent"), do_train=True
     )
@@ -56,7 +56,7 @@ def test_the_class_of_a_task_reads_no_set_but_create_task_does(tmp_path):
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        create_task(starting_point, processor)
+        load_task(starting_point, processor)
 
 
 def test_a_command_without_a_data_file_opens_none():
@@ -163,9 +163,7 @@ def test_rare_classes_weigh_more(tmp_path, caplog):
         do_train=True,
         class_weights="balanced",
     )
-    task = create_task(
-        starting_point, open_processor(starting_point, table=None)
-    )
+    task = load_task(starting_point, open_processor(starting_point, table=None))
     expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
     assert task.settings["class_weights"] == expected
     assert "Class weights: no 0.667, yes 2.000" in caplog.text
@@ -181,7 +179,7 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
         output_mode="regression",
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
-        create_task(starting_point, open_processor(starting_point, table=None))
+        load_task(starting_point, open_processor(starting_point, table=None))
 
 
 @pytest.fixture
@@ -202,7 +200,7 @@ def create_cls_embedding(tmp_path):
             ),
             preset=read_preset(tmp_path),
         )
-        return create_task(
+        return load_task(
             starting_point, open_processor(starting_point, table=None)
         )
 

@@ -7,14 +7,14 @@ from tests.support.tasks import task_files
 from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_decisions import decide_by_rows
-from training.tasks.ner_setup import create_task, open_sets
+from training.tasks.ner_setup import load_task, open_sets
 
 
 def load_ner_task(folder, **flags):
     """Returns the task of a command on the sets of a folder."""
     config = NerConfig.from_values(output_dir="", data_dir=str(folder), **flags)
     starting_point = create_starting_point(config, SMALL, load_tokenizer())
-    return create_task(starting_point, open_sets(starting_point))
+    return load_task(starting_point, open_sets(starting_point))
 
 
 def decide_by_file(path, **flags):

@@ -6,7 +6,7 @@ from tests.support.models import SMALL
 from tests.support.squad.squad_passages import write_squad
 from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
 from training.config.squad_config import SquadConfig
-from training.tasks.squad_setup import create_task, open_sets
+from training.tasks.squad_setup import load_task, open_sets
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def load_squad_task(files, **actions):
     """Returns the task of a command with these files."""
     config = SquadConfig.from_values(output_dir="", **files, **actions)
     starting_point = create_starting_point(config, SMALL, load_tokenizer())
-    return create_task(starting_point, open_sets(starting_point))
+    return load_task(starting_point, open_sets(starting_point))
 
 
 def test_a_training_reads_only_the_questions_to_train_on(files):
