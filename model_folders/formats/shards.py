@@ -43,6 +43,17 @@ def read_shard_paths(path: str, ending: str) -> dict[str, str]:
     }
 
 
+def list_shards(path: str) -> list[str]:
+    """Returns the paths of the files that an index lists, sorted.
+
+    Args:
+        path: path of the index, such as NAME.safetensors.index.json, which says
+            how the names of the files end.
+    """
+    _, ending = os.path.splitext(path.removesuffix(".index.json"))
+    return sorted({*read_shard_paths(path, ending).values()})
+
+
 def shard_path(path: str, name: str, file: object, ending: str) -> str:
     """Returns the path of a file that an index names.
 

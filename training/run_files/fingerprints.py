@@ -7,11 +7,9 @@ from collections.abc import Iterable
 import tensorflow as tf
 
 import modeling
-from files.json_files import read_entry, read_json
-from model_folders.formats.kerashub import config as kerashub_config
-from model_folders.formats.kerashub import weights as kerashub_weights
 from model_folders.model_json_types import Fingerprint, TrainingInputs
 from model_folders.reading import folder_reading, settings_check
+from model_folders.reading.files_beside import list_files_beside
 from model_folders.reading.folder_reading import folder_of
 from model_folders.reading.preset import PathOrPreset, Preset
 from training.config.training_config import TrainingConfig
@@ -112,31 +110,4 @@ def fingerprint_checkpoint(path_or_preset: PathOrPreset) -> list[Fingerprint]:
     if not os.path.isfile(file):
         # The index of a TF1 checkpoint contains the checksum of each variable.
         file = f"{file}.index"
-    return fingerprint_files([file, *_list_files_beside(file)])
-
-
-def _list_files_beside(file: str) -> list[str]:
-    """Returns the files beside a checkpoint that change what it means.
-
-    These files contain more of the weights, or say what the weights mean.
-    """
-    folder, name = os.path.split(file)
-    if name.endswith(".index.json"):
-        weight_map = read_entry(read_json(file), "weight_map", dict, file)
-        places = sorted({*weight_map.values()})
-        return [os.path.join(folder, place) for place in places]
-    if name not in (kerashub_config.WEIGHTS_FILE, kerashub_config.INDEX_FILE):
-        return []
-    # The datasets in the file are numbered, and config.json describes them.
-    names = (
-        kerashub_config.TASK_WEIGHTS_FILE,
-        kerashub_config.TASK_FILE,
-        kerashub_config.CONFIG_FILE,
-    )
-    files = [os.path.join(folder, name) for name in names]
-    existing_files = [*filter(os.path.isfile, files)]
-    if name == kerashub_config.INDEX_FILE:
-        existing_files += sorted(
-            {path for _, path in kerashub_weights.read_shards(file)}
-        )
-    return existing_files
+    return fingerprint_files([file, *list_files_beside(file)])

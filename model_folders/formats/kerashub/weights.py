@@ -20,6 +20,7 @@ from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub.config import (
     CONFIG_FILE,
     INDEX_FILE,
+    TASK_FILE,
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
@@ -133,6 +134,27 @@ def read_shards(path: str) -> list[tuple[str, str]]:
         for group, listed in read_weight_map(path).items()
         for file in (listed if isinstance(listed, list) else [listed])
     ]
+
+
+def list_kerashub_files_beside(path: str) -> list[str]:
+    """Returns the files that say more of the weights of a preset.
+
+    Args:
+        path: result of `find_kerashub_weights`. For a path of another format,
+            the list is empty.
+    """
+    folder, name = os.path.split(path)
+    if name not in (WEIGHTS_FILE, INDEX_FILE):
+        return []
+    # The datasets in the file are numbered, and config.json describes them.
+    files = [
+        os.path.join(folder, name_beside)
+        for name_beside in (TASK_WEIGHTS_FILE, TASK_FILE, CONFIG_FILE)
+    ]
+    existing_files = [*filter(os.path.isfile, files)]
+    if name == INDEX_FILE:
+        existing_files += sorted({file for _, file in read_shards(path)})
+    return existing_files
 
 
 def _check_exists(file: str) -> None:
