@@ -1,6 +1,7 @@
 """The devices of a training, by --distribution_strategy.
 
-tests/across_scripts/test_distributed_training.py trains on several.
+The rest of this topic, training on several devices, is in
+tests/across_scripts/test_distributed_training.py.
 """
 
 import pytest
