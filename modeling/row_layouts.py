@@ -52,7 +52,7 @@ class PaddedLayout:
 
 
 class RowMap(NamedTuple):
-    """Where the kept rows lie in a tensor, and the row of each position.
+    """Maps the kept rows to positions in a tensor, and positions to rows.
 
     The tensor is the batch [B, T, W], or its packed sequences [S, T, W].
 

@@ -1,4 +1,4 @@
-"""A checkpoint in any format, which is loaded into a model."""
+"""Defines `Checkpoint`, the base class of checkpoints in all formats."""
 
 import abc
 import contextlib
@@ -22,7 +22,7 @@ from modeling.checkpoints.variables import (
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint(abc.ABC):
-    """A checkpoint that exists. Each format has a subclass.
+    """A checkpoint to load into a model. Each format of files has a subclass.
 
     Attributes:
         file: path of the file or of its index, or the prefix of the files.

@@ -47,7 +47,7 @@ _SOURCE_OF_COPY = {
 
 @dataclasses.dataclass(frozen=True)
 class HuggingFaceCheckpoint(Checkpoint):
-    """The weights, or the index of the weights, that transformers wrote."""
+    """A checkpoint of transformers, in one file or in several with an index."""
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Hugging Face's name: shape} of the tensors."""

@@ -23,7 +23,7 @@ AGREEMENT_STEPS = 100
 
 
 class EndReasons(NamedTuple):
-    """Why the training ends at a step. All workers agree on it.
+    """The reasons why the training ends at a step, the same for all workers.
 
     The training goes on if no reason is true.
 
@@ -41,7 +41,7 @@ class EndReasons(NamedTuple):
 
 
 class StepLoop:
-    """Runs the steps that are left of a training, their callbacks and saves.
+    """Runs the remaining steps of a training, with callbacks and checkpoints.
 
     Call `begin` once, and then `run` if `begin` returns no reason to end.
 

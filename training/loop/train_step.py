@@ -29,7 +29,7 @@ ValuesT = TypeVar("ValuesT")
 
 
 class Outcome(enum.IntEnum):
-    """What became of a step.
+    """Whether a step updated the weights, and if not, why it was skipped.
 
     Attributes:
         APPLIED: the step updated the weights.
@@ -83,7 +83,7 @@ class _StepTensors(NamedTuple):
 
 
 class TrainStep:
-    """Reads the next batch, and updates the model.
+    """A training step, which reads a batch and updates the model's weights.
 
     It replaces Keras's `train_step`, so that micro-batches and replicas add up
     to the gradients of the complete batch (batch_gradients.py), and a loss that

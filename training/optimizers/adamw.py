@@ -73,7 +73,7 @@ class AdamRates(NamedTuple):
 
 
 class AdamUpdate(NamedTuple):
-    """What one gradient makes of a variable and of its moments.
+    """The update of a variable and of its moments by one gradient.
 
     Attributes:
         step: what to subtract from the variable.

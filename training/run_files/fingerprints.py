@@ -1,4 +1,4 @@
-"""Identifies files by their checksums."""
+"""Identifies the networks, the tokenizer and the input files of a training."""
 
 import os
 import zlib

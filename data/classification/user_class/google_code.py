@@ -77,7 +77,7 @@ def convert_to_unicode(text: object) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class UserCode:
-    """A user's file of Python.
+    """A file of Python in which a user defined a processor.
 
     Attributes:
         path: the file of Python, which --processor names.
