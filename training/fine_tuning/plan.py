@@ -79,7 +79,7 @@ def collect_fine_tuning_settings(
     their checksums.
 
     Args:
-        task: the task, with its settings.
+        task: states its own settings, and holds the flags.
         train_set: the set to train on.
         set_fingerprints: the sets of the command, as model.json records them.
 

@@ -37,7 +37,7 @@ def load_trainer(
     """Opens the folder of a run, creates its model, and loads its weights.
 
     Args:
-        starting_point: what the run starts from.
+        starting_point: the flags, the network and the tokenizer of the run.
         plan: what to train and record.
         strategy: the strategy of the devices, as `devices.connect_devices`
             returns it. It creates the variables.
@@ -82,7 +82,7 @@ def create_trainer(
     as the teacher.
 
     Args:
-        starting_point: what the run starts from.
+        starting_point: the flags and the network of the run.
         run_folder: folder of the run.
         plan: creates the task's model, and says how many steps to train it.
         strategy: the strategy of the devices. It creates the variables.
