@@ -67,7 +67,7 @@ class PackingPlan(NamedTuple):
 def plan_packing(
     positions: Tensor, lengths: Tensor, capacity: int | Tensor
 ) -> PackingPlan:
-    """Returns where the rows of a batch lie in a few long sequences.
+    """Plans the positions of a batch's rows in a few long sequences.
 
     For example, two sequences, "a b c" and "d e", in a batch of length T = 6,
     with one row of padding so that R = 6:

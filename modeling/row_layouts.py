@@ -146,7 +146,7 @@ class TrimmedLayout(MappedLayout):
 
 
 def plan_trimming(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
-    """Returns where the rows of WordPieces lie in a batch.
+    """Returns the positions in a batch of the rows of WordPieces.
 
     Args:
         is_wordpiece: int [B, T], 1 = a WordPiece, 0 = padding.

@@ -143,7 +143,7 @@ class _Overlap(NamedTuple):
 def _find_overlap(
     preset: Preset, config: DataFileConfig, key: tuple[str, ...]
 ) -> _Overlap | None:
-    """Finds out why weights may have been trained on rows of the dev set.
+    """Finds an overlap of the dev set with rows that trained the weights.
 
     Every row has a fixed place from 0 to 1, and the dev set is the rows below
     --dev_fraction. So a run with --dev_fraction=0.1 was trained on all rows

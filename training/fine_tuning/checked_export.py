@@ -129,7 +129,7 @@ def _check_export_score(
 
 
 def _remedy_of(task: AnyFineTuningTask) -> str:
-    """Returns what to do if an export scores lower than the model."""
+    """Returns advice for an export that scores lower than the model."""
     config = task.config
     if config.export.quantize:
         return "Export without --quantize"

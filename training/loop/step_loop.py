@@ -193,7 +193,7 @@ class StepLoop:
     def _run_callbacks(
         self, logs: Logs, stop: threading.Event, *, is_save_due: bool
     ) -> EndReasons:
-        """Runs the callbacks after a step. Returns why training ends."""
+        """Runs the callbacks after a step. Returns the reasons to end."""
         step = self._run_weights.global_step
         decisions = [
             callback.on_step(step, logs) for callback in self._callbacks

@@ -192,7 +192,7 @@ class TrainStep:
         return _StepTensors(logs, outcome[tf.newaxis])
 
     def _compute_step_gradients(self, features: Features) -> _StepGradients:
-        """Computes what a step needs to update the weights, on one replica.
+        """Computes the gradients, losses and outcome of a step, on one replica.
 
         Runs the network forward and backward on the replica's part of the
         batch, sums the losses and the gradients over all replicas, and finds
@@ -313,7 +313,7 @@ def _choose_outcome(
 
 
 def _compute_clip_factor(norm: tf.Tensor, limit: tf.Tensor) -> tf.Tensor:
-    """Returns what clips gradients of this global norm to the limit.
+    """Returns the factor that clips gradients of this global norm to the limit.
 
     The factor is NaN if the norm is not finite, as in tf.clip_by_global_norm.
     """

@@ -126,7 +126,7 @@ def create_trainer(
 
 
 def _set_seed_and_precision(config: TrainingConfig) -> None:
-    """Sets the seed and the precision of what this process then creates."""
+    """Sets Keras's global seed and precision, before a model is created."""
     keras.utils.set_random_seed(config.training.seed)
     if config.training.deterministic:
         tf.config.experimental.enable_op_determinism()
@@ -145,7 +145,7 @@ def _create_train_step(
     strategy: tf.distribute.Strategy,
     teacher: "AnyTaskModel | None",
 ) -> TrainStep:
-    """Creates what trains the model, alone or with a teacher."""
+    """Creates the TrainStep of the model, alone or with a teacher."""
     create_step = functools.partial(
         TrainStep,
         optimizer=_create_optimizer(starting_point, num_steps),

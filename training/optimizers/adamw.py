@@ -37,7 +37,7 @@ def loss_scale_of(optimizer: TrainingOptimizer) -> tf.Tensor | float:
 
 
 class AdamRates(NamedTuple):
-    """Scalars in the update of a variable.
+    """The learning rate and other scalars in the update of a variable.
 
     Attributes:
         learning_rate: learning rate.

@@ -69,7 +69,7 @@ def _fingerprint_init_checkpoint(
 
 
 def _fingerprint_network(preset: Preset) -> dict[str, object]:
-    """Returns what interprets the weights in a folder, {name: value}.
+    """Returns the settings that give the weights in a folder their meaning.
 
     Equal weights with another number of heads, another activation or labels in
     another order are another model. A value is None if no file states it.
@@ -116,7 +116,7 @@ def fingerprint_checkpoint(path_or_preset: PathOrPreset) -> list[Fingerprint]:
 
 
 def _list_files_beside(file: str) -> list[str]:
-    """Returns the files beside a checkpoint that change what it means.
+    """Returns the files beside a checkpoint that its meaning depends on.
 
     These files contain more of the weights, or say what the weights mean.
     """

@@ -19,7 +19,7 @@ from training.starting_point import StartingPoint
 
 
 class _WeightsSource(enum.Enum):
-    """Where the weights are that a command starts from.
+    """The source of the weights that a command starts from.
 
     Attributes:
         BEST_STEP: the best step of the run in --output_dir.

@@ -145,7 +145,7 @@ class _LateTensorFlow:
 
 
 def _create_google_names() -> dict[str, object]:
-    """Returns what Google's run_classifier.py defines and imports."""
+    """Returns the names that Google's run_classifier.py defines and imports."""
     return {
         "collections": collections,
         "csv": csv,
