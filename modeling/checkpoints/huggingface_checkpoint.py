@@ -134,10 +134,8 @@ def _tie_decoder(
     """Returns tensors with the masked LM's output layer as word embeddings.
 
     BERT uses one matrix for both. If a file contains only the output layer, the
-    result contains this matrix under the name of the word embeddings.
-
-    Raises:
-        ValueError: a file contains the matrix twice, with different values.
+    result contains this matrix under the name of the word embeddings. Two
+    different matrices are an error.
     """
     tied = dict(tensors)
     for copy, shared in _SOURCE_OF_COPY.items():

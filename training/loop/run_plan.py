@@ -27,12 +27,7 @@ class CreateModel(Protocol):
         /,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
-        """Creates the model.
-
-        Args:
-            bert_config: configuration of the model.
-            **arguments: those that every model of `modeling` accepts.
-        """
+        """Creates the model, with arguments that every model accepts."""
 
 
 @dataclasses.dataclass(frozen=True)

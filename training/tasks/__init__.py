@@ -14,7 +14,7 @@ The `main` of a script lists the same steps for each task. After
 knows a classification's sets, labels and metrics. If the script has
 --data_file, `decide_by_rows` of training/preparation/ lets its rows decide open
 flags. Then `create_task` creates the task, and reads what must be known, or
-checked, before TensorFlow is loaded:
+checked, before TensorFlow is loaded.
 
 These functions stand below the class of the task. Those of run_classifier.py,
 which trains two classes of tasks, have a module of their own. The first two of
