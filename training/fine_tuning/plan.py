@@ -110,7 +110,7 @@ def collect_fine_tuning_settings(
 def compute_dev_sets_checksum(
     task: AnyFineTuningTask, encoded_sets: AnyEncodedSets
 ) -> int:
-    """Returns a checksum of what scores depend on besides the weights.
+    """Returns a checksum of all that scores depend on, except the weights.
 
     Returns 0 if the command evaluates no set. Evaluations with different
     checksums are not comparable.

@@ -1,10 +1,10 @@
-"""Trains a model, and does what both flows do before and after the steps.
+"""Trains a model, and contains the other steps that both flows share.
 
 Before the steps, in the order of a command:
 
     devices.py: strategies of devices, and how they share batches
     teacher.py: loads the teacher
-    run_plan.py: `RunPlan`: what a command will train and record
+    run_plan.py: `RunPlan`: the model, loss, steps and settings of a training
     trainer_loading.py: `load_trainer`: the folder, the model and its Trainer,
         with the weights to start from
 

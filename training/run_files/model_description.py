@@ -1,4 +1,4 @@
-"""Describes the weights of a run in its folder: model.json and what it lists.
+"""Writes model.json, which describes a run's weights, and the files it lists.
 
 This module imports no TensorFlow.
 """

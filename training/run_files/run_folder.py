@@ -1,4 +1,4 @@
-"""Writes what a run's folder contains beside its checkpoints.
+"""Writes the files in a run's folder, except for its checkpoints.
 
 These files are the card, the results (result_files.py), the history, and those
 that model_description.py creates. This module imports no TensorFlow.
