@@ -1,9 +1,9 @@
 """Turns a command line into a `Config`, and shows help and errors.
 
 A script declares its flags as a `Config` of options, by options/, which parses
-no command line. The `cli.Command` of the script runs it. What a command shows
-and hears while it runs is in terminal/. Nothing here loads TensorFlow, so that
---help and wrong flags show quickly.
+no command line. The `cli.Command` of the script runs it. terminal/ shows the
+progress of a running command, and handles Ctrl-C. Nothing here loads
+TensorFlow, so that --help and wrong flags show quickly.
 
 Where a command line becomes a `Config`:
 

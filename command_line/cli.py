@@ -171,7 +171,7 @@ def _print_interrupt(error: KeyboardInterrupt) -> int:
 
 
 def _drop_stdout() -> None:
-    """Drops what is still to be written to a pipe whose reader is gone.
+    """Drops the unwritten output for a pipe whose reader is gone.
 
     Python would fail to flush it when the process ends.
     """

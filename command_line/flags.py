@@ -127,7 +127,7 @@ def parse_arguments(
 
 
 def _parse_flags(argv: list[str], is_on_beam: bool) -> list[str]:
-    """Parses the command line, and returns what is no flag of the script.
+    """Parses the command line. Returns the arguments that no flag read.
 
     Raises a ValueError if a flag does not exist or has a wrong value.
     """

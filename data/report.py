@@ -107,7 +107,7 @@ def create_heading(
 
 @dataclasses.dataclass
 class Report:
-    """The predictions for a dev set, and what is said about all of them.
+    """The predictions for a dev set, and the remarks about all of them.
 
     Attributes:
         heading: the title and the scores.

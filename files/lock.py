@@ -61,7 +61,7 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
 
 
 class LockResult(enum.Enum):
-    """Whether a file or folder is locked now, and by whom.
+    """The result of trying to lock a file or a folder.
 
     Attributes:
         LOCKED: this process holds the lock.

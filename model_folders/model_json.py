@@ -47,7 +47,7 @@ def read_model_json(folder: StrPath) -> ModelJson:
 
 
 def provenance_of(contents: ModelJson) -> Provenance:
-    """Returns where the weights are from, {} if unknown.
+    """Returns the provenance of the weights in model.json, {} if unknown.
 
     Args:
         contents: contents of model.json.

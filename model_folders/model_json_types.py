@@ -183,7 +183,7 @@ class RunFlagsEntry(TypedDict, total=False):
 
 
 class TrainingInputs(TypedDict, total=False):
-    """What a training reads: its flags, data, tokenizer, network and weights.
+    """The inputs of a training: flags, data, tokenizer, network and weights.
 
     Attributes:
         flags: the flags that a run compares when it is resumed.
@@ -223,7 +223,7 @@ class TrainingInputs(TypedDict, total=False):
 
 
 class TrainingSettings(HeadSettings, TrainingInputs, total=False):
-    """All that a resume of the run must not change, in one dict.
+    """The settings that a run must keep when it is resumed, in one dict.
 
     These are the head settings that the task of the run has chosen, such as the
     labels, and the inputs of the training.
@@ -231,7 +231,7 @@ class TrainingSettings(HeadSettings, TrainingInputs, total=False):
 
 
 class Provenance(TypedDict, total=False):
-    """Where weights are from: the run that trained them.
+    """The origin of weights: the run that trained them, and its settings.
 
     Attributes:
         script: file name of the script.

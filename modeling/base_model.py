@@ -1,4 +1,4 @@
-"""Base class of this package's models, which files contain.
+"""Base class of this package's models, which can be saved and loaded.
 
 Each base of a model adds one thing to `keras.Model`:
 

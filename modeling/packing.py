@@ -49,7 +49,7 @@ class PackedLayout(MappedLayout):
 
 
 class PackingPlan(NamedTuple):
-    """Where each row of a batch lies in the packed sequences.
+    """Maps each row of a batch to its position in the packed sequences.
 
     Attributes:
         row_map: where the rows lie. A row of padding lies nowhere, and its
@@ -67,7 +67,7 @@ class PackingPlan(NamedTuple):
 def plan_packing(
     positions: Tensor, lengths: Tensor, capacity: int | Tensor
 ) -> PackingPlan:
-    """Returns where the rows of a batch lie in a few long sequences.
+    """Plans the positions of a batch's rows in a few long sequences.
 
     For example, two sequences, "a b c" and "d e", in a batch of length T = 6,
     with one row of padding so that R = 6:
@@ -119,7 +119,7 @@ def plan_packing(
 
 
 class FirstFit(NamedTuple):
-    """Where each sequence begins in the packed sequences.
+    """The packed sequence and the offset at which each sequence begins.
 
     Attributes:
         packed_index: int [B], index of the packed sequence that contains each

@@ -52,7 +52,7 @@ class PaddedLayout:
 
 
 class RowMap(NamedTuple):
-    """Where the kept rows lie in a tensor, and the row of each position.
+    """Maps the kept rows to positions in a tensor, and positions to rows.
 
     The tensor is the batch [B, T, W], or its packed sequences [S, T, W].
 
@@ -146,7 +146,7 @@ class TrimmedLayout(MappedLayout):
 
 
 def plan_trimming(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
-    """Returns where the rows of WordPieces lie in a batch.
+    """Returns the positions in a batch of the rows of WordPieces.
 
     Args:
         is_wordpiece: int [B, T], 1 = a WordPiece, 0 = padding.

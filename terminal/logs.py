@@ -1,4 +1,4 @@
-"""What the log of a script shows: its own lines, few of other libraries.
+"""Sets up the log of a script: its own lines, and few of other libraries.
 
 Logs have this project's format. Of the records of other libraries, the log
 shows warnings and errors, and of TensorFlow only exceptions.

@@ -1,4 +1,4 @@
-"""Defines what a training command starts from.
+"""Defines `StartingPoint`: the flags, network and tokenizer of a training.
 
 `load_starting_point` in preparation/ creates it, and the rows of --data_file
 then change its flags. This module imports no TensorFlow.
@@ -24,7 +24,7 @@ TrainingConfigT_co = TypeVar(
 
 @dataclasses.dataclass(frozen=True)
 class StartingPoint(Generic[TrainingConfigT_co]):
-    """What a training command starts from.
+    """The flags, the network and the tokenizer that a training starts with.
 
     Attributes:
         parsed: the flags, and who decided them.

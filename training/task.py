@@ -109,8 +109,7 @@ class FineTuningTask(
     `FineTuningTask[DataFileConfig, InputExample, int, FloatArray]`.
 
     Args:
-        starting_point: StartingPoint of the command, with its flags and its
-            tokenizer.
+        starting_point: the flags, the network and the tokenizer of the command.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
         metrics: names of the scores of `compute_scores` by which the best step
             may be chosen. Higher must be better. The first is the default.

@@ -21,7 +21,7 @@ Learned: TypeAlias = Literal["labels", "relevances", "vectors"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TaskDefinition:
-    """Names what a model learns in a task, and the scores of the task.
+    """The metrics of a task, and the kind of outputs that its model learns.
 
     training/ chooses the class of the task by `learns_vectors`, and the loss by
     `learns_relevances`.

@@ -37,7 +37,7 @@ class Masking(Protocol):
     def __call__(
         self, features: dict[str, tf.Tensor], draws: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        """Masks a batch of records, with what `draw` drew for each."""
+        """Masks a batch of records with the random numbers of `draw`."""
 
 
 class Records(NamedTuple):

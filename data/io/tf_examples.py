@@ -203,7 +203,7 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 def _read_value_bounds(
     message: bytes, key_end: int, wire_type: int
 ) -> tuple[int, int]:
-    """Returns where the value after a key starts and ends in a message."""
+    """Returns the start and end in a message of the value after a key."""
     if wire_type == 0:
         _, end = _read_varint(message, key_end)
         return key_end, end

@@ -59,7 +59,7 @@ class AnnotatedText(NamedTuple):
 
 
 def without_answers(row: JsonObject) -> JsonObject:
-    """Returns a row without what a model answered for it."""
+    """Returns a row without the answers that a model gave for it."""
     if "predicted_entities" not in row:
         return row
     return {name: row[name] for name in row if name not in _KEYS_OF_ANSWERS}

@@ -99,7 +99,7 @@ def read_annotated_texts(
 
 @dataclasses.dataclass(frozen=True)
 class _AnnotationFile:
-    """A file of annotated texts, and how the texts become examples.
+    """A file of annotated texts, with the options for reading examples of it.
 
     Attributes:
         path: a file of JSON lines, or of a list in JSON.

@@ -62,7 +62,7 @@ class _ListColumns(NamedTuple):
 class SentenceSplitter:
     """Splits the lines of a file into sentences.
 
-    Args:
+    Attributes:
         path: path of the file, for messages.
         layout: separator and columns of the file.
         chosen_tag_column_index: column of the tags that a flag chose, or None.

@@ -28,7 +28,7 @@ from data.text.tokenization import FullTokenizer
 
 
 class WordPlace(NamedTuple):
-    """Where a window contains the first WordPiece of a word.
+    """The position of a word's first WordPiece in a window.
 
     Attributes:
         position: index of the WordPiece in the window.

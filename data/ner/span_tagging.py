@@ -156,7 +156,7 @@ def _create_tagged_span(
 
 
 def _compare_edges(text: str, start: int, end: int, place: str) -> SpanFit:
-    """Returns how a span fits the words of its text.
+    """Compares the edges of a span with the words of its text.
 
     Args:
         text: the text that contains the span.

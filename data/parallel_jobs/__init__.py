@@ -1,4 +1,4 @@
-"""Does large inputs in units of work, in processes or on Beam, and resumes.
+"""Processes large inputs in units, in processes or on Beam, and can resume.
 
 A job is a large input, such as a corpus to mask. A `WorkUnit` is a part of its
 work, such as 4 MB of the corpus. A unit may be done by any process, in any

@@ -36,7 +36,7 @@ class FinishedJob(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Job(abc.ABC, Generic[UnitT]):
-    """A large input, whose units of work write shards.
+    """A job on a large input, divided into units of work that write shards.
 
     A subclass says what determines the shards, how the input is cut into units,
     and what the manifest states about their results.

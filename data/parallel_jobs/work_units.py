@@ -34,7 +34,7 @@ Arguments = TypeVarTuple("Arguments")
 
 
 class UnitRunner(Protocol):
-    """A function such as `run_in_processes`, with its options set."""
+    """Makes the calls of a job, such as `run_in_processes` with its options."""
 
     def __call__(
         self,

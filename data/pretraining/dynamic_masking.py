@@ -127,7 +127,7 @@ class DynamicMasking:
     def _compute_replacements(
         self, input_ids: tf.Tensor, kind_draws: tf.Tensor, word_draws: tf.Tensor
     ) -> tf.Tensor:
-        """Returns what each WordPiece becomes if it is chosen, int32 [B, F].
+        """Returns the replacement of each WordPiece, if chosen, int32 [B, F].
 
         A WordPiece becomes [MASK], stays unchanged, or becomes a random
         WordPiece. `kind_draws`, float32 [B, F], determine which of the three,

@@ -1,4 +1,4 @@
-"""Defines what a task says about its files, so that `FileSets` can read them.
+"""Defines `ExampleReader`, with which `FileSets` reads the files of a task.
 
 `FileSets` calls an `ExampleReader`, which knows nothing of `FileSets`.
 """
@@ -62,7 +62,7 @@ class SetFile(NamedTuple):
 
 
 class ExampleReader(abc.ABC, Generic[RowExampleT]):
-    """Reads the file of a set, and says what decides about its examples.
+    """Reads the examples of a task from the files of its sets.
 
     Attributes:
         file_names: {set: names that its file may have in a folder}.

@@ -1,4 +1,4 @@
-"""Decides by a row's texts whether the row is in the dev set of --data_file.
+"""Assigns rows of --data_file to the train set or the dev set, by their texts.
 
 Nothing else decides: no seed, label, order or other row. So a row stays in its
 set when rows are added, removed, sorted or corrected around it, and copies that
@@ -23,7 +23,7 @@ _TEXT_SEPARATOR = "\n"
 
 
 def normal_form(text: str) -> str:
-    """Returns what equal texts have in common, the same for every model.
+    """Returns a text in its normal form, by which texts are compared.
 
     Compatible characters become one (NFKC), and case, accents, blanks and
     invisible characters are dropped. The normal form of a normal form is the

@@ -108,7 +108,9 @@ def find_in_tokenized(
     tokenized: TokenizedText,
     verbose_logging: bool,
 ) -> tuple[int, int]:
-    """Does what `find_final_text` does, with a text already tokenized.
+    """Finds a predicted text in a passage that is already tokenized.
+
+    `find_final_text` tokenizes the passage, and calls this function.
 
     Args:
         pred_text: predicted WordPieces joined to words, with single spaces

@@ -30,7 +30,7 @@ def guess_text_format(
     *,
     is_json: bool,
 ) -> tuple[list[tuple[int, str]], TextFormat]:
-    """Guesses what a text contains, from its first lines.
+    """Guesses the format of a text file by its first lines.
 
     Blank lines do not count.
 

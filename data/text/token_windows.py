@@ -1,4 +1,4 @@
-"""Makes inputs of one length of texts: cuts long ones, and pads short ones.
+"""Turns texts into inputs of equal length: cuts long texts, pads short ones.
 
 Long texts are cut to the network's input length, or into windows.
 """

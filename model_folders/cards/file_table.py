@@ -1,4 +1,4 @@
-"""Says what the files in the folder of a run or an export contain."""
+"""Describes the files in the folder of a run or an export, for its card."""
 
 import fnmatch
 import os

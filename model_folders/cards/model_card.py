@@ -45,7 +45,7 @@ _TEMPLATE_FOLDER = Path(__file__).parent / "templates"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Card(abc.ABC):
-    """What each model card states: the model, and how it was trained.
+    """The contents of every model card: the model, and how it was trained.
 
     Attributes:
         template: file of the card's words.

@@ -89,9 +89,7 @@ def check_shapes(
         path: path of the checkpoint, for messages.
         shapes: {Google's name: shape} of its entries.
         config: configuration of the model that will load the checkpoint.
-        initial_blocks: for each block of the model, the number of the
-            checkpoint's block to start from. If None, block i starts from
-            the checkpoint's block i.
+        initial_blocks: the stored block from which each block starts.
         config_file: path of the configuration, for messages.
 
     Raises:

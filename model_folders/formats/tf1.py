@@ -1,4 +1,4 @@
-"""Opens checkpoints of TensorFlow 1, and checks their files before.
+"""Checks the files of TensorFlow 1's checkpoints, and opens them.
 
 modeling/checkpoints/tf1_checkpoint.py loads them into models. The name of a
 checkpoint, such as `bert_model.ckpt`, is the common prefix of its files,
@@ -42,7 +42,7 @@ class TensorReader(Protocol):
 
 
 class OpenTf1Checkpoint(NamedTuple):
-    """A checkpoint that is open.
+    """An open checkpoint of TensorFlow 1, whose variables can be read.
 
     Attributes:
         reader: reader of the checkpoint's variables.

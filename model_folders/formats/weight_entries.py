@@ -71,9 +71,7 @@ def source_name(name: str, initial_blocks: Sequence[int] | None) -> str:
 
     Args:
         name: Google's name of the variable.
-        initial_blocks: for each block of the model, the number of the
-            checkpoint's block to start from. If None, block i starts from
-            the checkpoint's block i.
+        initial_blocks: the stored block from which each block starts.
     """
     if initial_blocks is None:
         return name

@@ -1,4 +1,4 @@
-"""Reads what the files of a folder of weights state, in any format.
+"""Reads the files that describe the weights in a folder, in any format.
 
 The modules, the one to read first at the top:
 

@@ -1,4 +1,4 @@
-"""A `Preset`: all that the files in a folder state about its weights.
+"""Defines `Preset`: all that the files in a folder state about its weights.
 
 folder_reading.py reads the files, and creates the Preset. settings_check.py
 compares a Preset with the model that loads the weights.
@@ -37,7 +37,7 @@ NETWORK_ARGUMENTS = ("left_to_right", "bilstm")
 
 @dataclasses.dataclass(frozen=True)
 class Preset:
-    """Contains what the files beside weights state about them.
+    """Everything that the files in a folder state about the weights in it.
 
     Some entries of model.json are attributes of their own: `head_settings` is
     its entry `task`, and `training_settings` are the `settings` of its

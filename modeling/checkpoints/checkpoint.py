@@ -1,4 +1,4 @@
-"""A checkpoint in any format, which is loaded into a model."""
+"""Defines `Checkpoint`, the base class of checkpoints in all formats."""
 
 import abc
 import contextlib
@@ -22,12 +22,14 @@ from modeling.checkpoints.variables import (
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoint(abc.ABC):
-    """A checkpoint that exists. Each format has a subclass.
+    """A checkpoint to load into a model. Each format of files has a subclass.
 
     Attributes:
         file: path of the file or of its index, or the prefix of the files.
-        preset: what the files beside the weights state. It states nothing if
-            only the path of the checkpoint was passed to `open_checkpoint`.
+        preset: what the other files in the folder state about the weights. If
+            `open_checkpoint` was called with a path, it read none of these
+            files. Then the Preset contains this path, and all else is unknown:
+            `labels` is None, and so is `load_config()`.
     """
 
     file: str
@@ -68,9 +70,7 @@ class Checkpoint(abc.ABC):
         Args:
             config: configuration that the entries must fit. If None, the method
                 only checks that no file is damaged.
-            initial_blocks: for each block of `config`, the number of the
-                checkpoint's block to start from. If None, block i starts from
-                the checkpoint's block i.
+            initial_blocks: the stored block from which each block starts.
 
         Raises:
             OSError: a file is missing, truncated or malformed.
@@ -116,9 +116,7 @@ class Checkpoint(abc.ABC):
 
         Args:
             model: any model of this package, built or not.
-            initial_blocks: for each block of the model, the number of the
-                checkpoint's block to start from. If None, block i starts from
-                the checkpoint's block i.
+            initial_blocks: the stored block from which each block starts.
             new_head: Google's names of the variables that keep their values,
                 even if the checkpoint contains them.
 

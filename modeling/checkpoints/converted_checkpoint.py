@@ -1,4 +1,4 @@
-"""A checkpoint in a format whose reader converts the names to Google's.
+"""Loads the formats of weights whose readers convert the names to Google's.
 
 `CONVERTED_FORMATS` lists these formats. Their readers in model_folders/formats/
 run no code of a file, and read a value only when a caller needs the value.
@@ -41,7 +41,7 @@ _NEXT_SENTENCE = "cls/seq_relationship/output_weights"
 
 @dataclasses.dataclass(frozen=True)
 class ConvertedFormat:
-    """The functions that read a format under Google's names.
+    """A format of weights, and the functions that find and open its files.
 
     Attributes:
         name: name of the format, as in the table of `model_folders.formats`.
@@ -69,7 +69,7 @@ CONVERTED_FORMATS: Sequence[ConvertedFormat] = (
 
 @dataclasses.dataclass(frozen=True)
 class ConvertedCheckpoint(Checkpoint):
-    """Weights that a reader returns under Google's names.
+    """A checkpoint whose reader converts the names of its weights to Google's.
 
     Attributes:
         format: format of the file, which contains the functions of the reader.

@@ -26,7 +26,8 @@ def open_checkpoint(
 
     Args:
         path_or_preset: path of the checkpoint, path of the folder that contains
-            it, or the folder's Preset.
+            it, or the folder's Preset. For a path, the function does not read
+            the other files of the folder (`Checkpoint.preset`).
         run_step: "best" or "last", to load this step if the path is the folder
             of a training run. By default the step that the run reports.
 
@@ -41,6 +42,7 @@ def open_checkpoint(
         model_json = preset.model_json
     else:
         path = os.fspath(path_or_preset)
+        # To load weights, no other file of the folder is needed.
         preset = Preset(path=path, weights_path=path)
         model_json = None
     path = preset.weights_path
@@ -70,16 +72,12 @@ def find_checkpoint(
     Checks the sizes of the checkpoint's files, not the values in them.
 
     Args:
-        path_or_preset: path of the checkpoint, path of the folder that contains
-            it, or the folder's Preset.
-        run_step: "best" or "last", to load this step if the path is the folder
-            of a training run. By default the step that the run reports.
+        path_or_preset: path of a checkpoint or its folder, or a Preset.
+        run_step: the step to choose in the folder of a run.
         config: configuration of the model that will load the checkpoint, to
             compare its sizes before the model is created. If None, the function
             does not compare them.
-        initial_blocks: for each block of `config`, the number of the
-            checkpoint's block to start from. If None, block i starts from the
-            checkpoint's block i.
+        initial_blocks: the stored block from which each block starts.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -100,14 +98,9 @@ def check_checkpoint(
     """Checks that there is a checkpoint, and the sizes of its files.
 
     Args:
-        path_or_preset: path of the checkpoint, path of the folder that contains
-            it, or the folder's Preset.
-        config: configuration of the model that will load the checkpoint, to
-            compare its sizes before the model is created. If None, the function
-            does not compare them.
-        initial_blocks: for each block of `config`, the number of the
-            checkpoint's block to start from. If None, block i starts from the
-            checkpoint's block i.
+        path_or_preset: path of a checkpoint or its folder, or a Preset.
+        config: configuration to compare, None to check only the files.
+        initial_blocks: the stored block from which each block starts.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.

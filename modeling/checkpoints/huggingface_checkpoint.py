@@ -47,7 +47,7 @@ _SOURCE_OF_COPY = {
 
 @dataclasses.dataclass(frozen=True)
 class HuggingFaceCheckpoint(Checkpoint):
-    """The weights, or the index of the weights, that transformers wrote."""
+    """A checkpoint of transformers, in one file or in several with an index."""
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Hugging Face's name: shape} of the tensors."""
@@ -134,10 +134,8 @@ def _tie_decoder(
     """Returns tensors with the masked LM's output layer as word embeddings.
 
     BERT uses one matrix for both. If a file contains only the output layer, the
-    result contains this matrix under the name of the word embeddings.
-
-    Raises:
-        ValueError: a file contains the matrix twice, with different values.
+    result contains this matrix under the name of the word embeddings. Two
+    different matrices are an error.
     """
     tied = dict(tensors)
     for copy, shared in _SOURCE_OF_COPY.items():

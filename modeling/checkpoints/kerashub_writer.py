@@ -108,16 +108,7 @@ def _create_files(
     output_mode: OutputMode | None,
     max_length: int | None,
 ) -> dict[str, str | bytes]:
-    """Returns {name: contents} of the files of a preset without weights.
-
-    Args:
-        model: the encoder or classifier, which is built.
-        tokenizer: tokenizer of the model.
-        labels: names of a classifier's outputs, in order, None without names.
-        output_mode: what a classifier predicts.
-        max_length: length of a classifier's inputs, in WordPieces. If None, the
-            model's `max_position_embeddings` is the length.
-    """
+    """Returns {name: contents} of the files of a preset without weights."""
     config = model.config
     tokenizer.vocabulary.check_tokens(SPECIAL_TOKEN_OF_ENTRY.values())
     tokenizer.vocabulary.check_size(config.vocab_size)

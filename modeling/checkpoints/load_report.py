@@ -1,4 +1,4 @@
-"""What a model loaded of a checkpoint, and whether that is enough."""
+"""Reports which weights a model loaded, and checks that none is missing."""
 
 import dataclasses
 import re
@@ -18,7 +18,7 @@ _KNOWN_NAME = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """Report of the variables that were loaded from a checkpoint.
+    """The variables that a model loaded from a checkpoint, and the others.
 
     Attributes:
         path: path of the checkpoint.

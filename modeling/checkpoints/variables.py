@@ -118,9 +118,7 @@ def restore_variables(
         path: path of the checkpoint, for messages.
         entries: {Google's name: entry of the checkpoint}. The report lists the
             entries that the model lacks as unused, whatever their names are.
-        initial_blocks: for each block of the model, the number of the
-            checkpoint's block to start from. If None, block i starts from the
-            checkpoint's block i.
+        initial_blocks: the stored block from which each block starts.
         new_head: Google's names of the variables that keep their values, even
             if the checkpoint contains them.
 
@@ -155,8 +153,7 @@ def _list_assignments(
 ) -> list[_Assignment]:
     """Returns an assignment for each of a model's weights.
 
-    Raises:
-        ValueError: two variables have the same name.
+    Two weights of the same name are an error.
     """
     variables = {google_name_of(weight): weight for weight in model.weights}
     if len(variables) != len(model.weights):

@@ -1,4 +1,4 @@
-"""The formats of exports: their files, and the packages that run them.
+"""Lists the formats of exports, their files and the packages that run them.
 
 The argument and the flag `engine` choose one of these formats.
 """

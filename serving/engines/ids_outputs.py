@@ -34,7 +34,7 @@ LOGITS: Final = "logits"
 def exported_output_of(
     model_class: ModelClass, head_settings: ClassifierSettings
 ) -> ExportedOutput:
-    """Returns what the export of a model computes from the logits.
+    """Returns the output that the export of a model computes from logits.
 
     Args:
         model_class: class of the model.

@@ -20,7 +20,7 @@ from serving.exporting.heads.exporter_registry import HEAD_EXPORTER_OF_CLASS
 
 
 def is_exportable(model: BaseModel) -> bool:
-    """Returns whether `export` knows what to write of a model of this class."""
+    """Returns whether `export` supports models of this class."""
     # A subclass of BertEmbedder too is exported as its encoder.
     return (
         isinstance(model, BertEmbedder)

@@ -78,7 +78,7 @@ def _trace_signature(
 
 @contextlib.contextmanager
 def _plain_operations(model: BaseModel) -> Iterator[None]:
-    """Turns off what LiteRT can neither convert nor run.
+    """Switches off the features that LiteRT cannot convert or run.
 
     These are fused operations, mixed precision and the trimming of padding.
     """

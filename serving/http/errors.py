@@ -60,7 +60,7 @@ def create_error_response(
 
 
 def find_or_404(noun: str, name: str, choices: Mapping[str, T]) -> T:
-    """Returns what a name in a request stands for.
+    """Looks up a name of a request, and raises a 404 error if it is unknown.
 
     Args:
         noun: what the choices are, for the message.

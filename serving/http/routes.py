@@ -157,7 +157,7 @@ def _list_routes(handlers: Handlers) -> list[_Route]:
 
 
 def _create_body_schema() -> dict[str, object]:
-    """Returns what openapi.json says about the body of a POST.
+    """Returns the schema in openapi.json of the body of a POST.
 
     A body has the fields of a text task. `TextTask.parse_request` checks them.
     """

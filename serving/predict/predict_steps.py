@@ -203,7 +203,7 @@ def _choose_row_options(
 
 
 def _describe_rows(counter: RowCounter, path: str | None) -> str:
-    """Returns what a script that a signal ended has written to `path`."""
+    """Describes the rows in `path` after a signal has ended the script."""
     if path:
         return f"after {counter.num_rows} rows; nothing was written"
     return f"after {counter.num_yielded} rows"

@@ -24,7 +24,7 @@ from serving.text_tasks.text_task import (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SpanLabelerHead:
-    """How the text task `answer` reads the head of a span labeler.
+    """The settings with which the text task `answer` reads a span labeler.
 
     Attributes:
         windows: how a question and its passage are cut into windows.

@@ -33,7 +33,7 @@ from serving.text_tasks.text_task import (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClassifierHead:
-    """How the text task `classify` reads the head of a classifier.
+    """The settings with which the text task `classify` reads a classifier.
 
     Attributes:
         labels: names of the network's outputs, [] if they have no names, as in

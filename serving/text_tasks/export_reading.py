@@ -87,7 +87,7 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
 
 
 def _read_preset(folder: Path) -> Preset:
-    """Reads what an export states about itself, such as its settings.
+    """Reads the Preset of an export, with its settings.
 
     In the folder of a SavedModel, model.json and the vocabulary may be in the
     folder assets.extra.

@@ -64,7 +64,7 @@ class NextSentenceReply(CutReply):
 
 
 class _MaskedText(NamedTuple):
-    """What decoding must know of a request to fill masks.
+    """The parts of a request to fill masks that decoding needs.
 
     Attributes:
         ids: ids of the WordPieces that the network reads.

@@ -19,7 +19,7 @@ from serving.text_tasks.text_task import (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TokenClassifierHead:
-    """How the text task `tag` reads the head of a token classifier.
+    """The settings with which the text task `tag` reads a token classifier.
 
     Attributes:
         labels: the tags, in the order of the network's outputs.
@@ -91,7 +91,7 @@ class TagReply(TypedDict):
 
 
 class _Sentence(NamedTuple):
-    """What decoding must know of a request to tag.
+    """The parts of a request to tag that decoding needs.
 
     Attributes:
         text: the text, None if the request contains words.

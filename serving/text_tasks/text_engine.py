@@ -1,4 +1,4 @@
-"""An engine, and what text tasks must know of its export."""
+"""Joins an engine with the tokenizer and settings that text tasks read."""
 
 import dataclasses
 from collections.abc import Callable
@@ -16,7 +16,7 @@ HeadT_co = TypeVar("HeadT_co", covariant=True)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TextEngine(Generic[HeadT_co]):
-    """Holds the engine of an export, with all that text tasks read beside it.
+    """The engine of an export, with the tokenizer and settings for text tasks.
 
     A `ModelAsker` runs the engine on the inputs that a text task encodes.
 

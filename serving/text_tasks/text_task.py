@@ -147,7 +147,7 @@ class CheckFields(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
-    """What an export does with texts, such as "classify".
+    """A task that an exported model does with texts, such as "classify".
 
     `ModelAsker.ask` in asking.py gets requests, which may be unchecked JSON.
     For each request, it calls `parse_request`, `encode`, the network and

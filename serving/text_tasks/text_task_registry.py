@@ -105,7 +105,7 @@ def _adapt_text_task(
 
 
 def parse_head(model_class: ModelClass, head_settings: HeadSettings) -> object:
-    """Returns what the text tasks of a model read of its head.
+    """Returns the settings of a model's head that its text tasks read.
 
     The main text task says what this is, such as a `ClassifierHead`. The other
     text tasks of the model read the same, or nothing.

@@ -1,4 +1,4 @@
-"""The text task `tokenize`, which shows what a model reads of a text."""
+"""The text task `tokenize`, which returns the WordPieces of a text."""
 
 from typing import TypedDict
 

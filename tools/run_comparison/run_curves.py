@@ -116,7 +116,7 @@ def create_figure(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
 
 
 def _group_curves(runs: Sequence[tuple[str, Curves]]) -> list[_CurveGroup]:
-    """Returns what is drawn of each run, in the order of the legend."""
+    """Returns the curves of each run, in the order of the legend."""
     # Only the functions that draw need matplotlib.
     import matplotlib as mpl
 

@@ -28,7 +28,7 @@ _KEPT_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 
 
 class NumSteps(NamedTuple):
-    """Numbers of steps of a run: of the training, and of its warmup."""
+    """The numbers of steps of a run: in all, and of the warmup."""
 
     training: int
     warmup: int

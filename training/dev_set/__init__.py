@@ -1,4 +1,4 @@
-"""Answers whether the scores on a dev set may be trusted.
+"""Decides whether the scores on a dev set can be trusted.
 
 A score means nothing if the weights were trained on rows of the dev set. With
 --data_dir, the user made the sets. A --data_file is one file, from which a rule

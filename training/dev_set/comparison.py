@@ -1,7 +1,7 @@
-"""Compares the dev set of a command with the sets that its weights' run read.
+"""Checks whether weights were trained on the dev set of a command.
 
-The dev set of any command must not be what the weights were trained on:
-`DevSetCase` lists what may be found, and what the command then does.
+No command should score weights on examples that they were trained on.
+`DevSetCase` lists the cases, and what a command does in each of them.
 
 For example, a run was trained on train.csv and evaluated on dev.csv. A later
 command with --do_eval evaluates the run
@@ -32,7 +32,7 @@ from training.dev_set.set_fingerprints import (
 
 
 class DevSetCase(enum.Enum):
-    """How a dev set relates to the sets on which weights were trained.
+    """The ways in which a dev set can relate to the training of the weights.
 
     The weights are either the weights of the run in --output_dir ("the run"),
     or the weights in --init_checkpoint ("other weights").
@@ -41,9 +41,9 @@ class DevSetCase(enum.Enum):
         EXPECTED: the scores can be trusted, and are written.
         SEEN_BY_OTHER_WEIGHTS: other weights were trained on the file of the dev
             set. The command logs a warning.
-        DOUBTED_BY_RULE: the same, but the rule of the dev set is doubtful, and
-            `decide_by_rows` has logged this doubt before the rows were read.
-            The command logs nothing more.
+        DOUBTED_BY_RULE: other weights were trained on the file of the dev set,
+            and its rule is doubtful too. `decide_by_rows` has already logged a
+            warning about the rule, so the command logs nothing more.
         SEEN_BY_RUN: the run was trained on the file of the dev set, and the
             command only evaluates it. The command fails.
         OTHER_ROWS: the command evaluates the run on rows of --data_file that
@@ -62,7 +62,7 @@ class DevSetCase(enum.Enum):
 
 
 class DevSetComparison(NamedTuple):
-    """How the dev set of a command relates to the sets of its weights.
+    """The result of comparing a dev set with the sets of the weights.
 
     Attributes:
         case: the case that was found.
@@ -130,7 +130,7 @@ def _decide_case(
     *,
     is_own_run: bool,
 ) -> DevSetCase:
-    """Returns how a dev set relates to the sets of the weights.
+    """Decides which case a dev set is, by the sets of the weights.
 
     The command evaluates the weights of the run in --output_dir, or starts from
     those in --init_checkpoint.

@@ -1,4 +1,4 @@
-"""Chooses the rule of a dev set, and compares it with that of the weights.
+"""Chooses the rule that splits --data_file, and compares it with earlier runs.
 
 A run that chose its sets in another way may have been trained on rows of this
 dev set.
@@ -22,7 +22,7 @@ DEV_SET_RULE_ENTRY: Final = "split"
 
 @dataclasses.dataclass(frozen=True)
 class DevSetRule:
-    """Which rows of tables a run and its starts were not trained on.
+    """The rule by which a run splits a table into a train set and a dev set.
 
     Attributes:
         version: version of the rule, `RULE_VERSION` of the program that wrote
@@ -81,7 +81,7 @@ def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
 
 
 class DevSetRuleChoice(NamedTuple):
-    """The rule of a dev set, and why not to trust the scores on it.
+    """The chosen rule of a dev set, and a reason to doubt the scores on it.
 
     Attributes:
         rule: which rows of --data_file are the dev set.
@@ -128,7 +128,7 @@ def choose_dev_set_rule_to_record(
 
 
 class _Overlap(NamedTuple):
-    """Why weights may have been trained on rows of a dev set.
+    """An overlap of a dev set with the rows that may have trained the weights.
 
     Attributes:
         clean_fraction: the largest --dev_fraction whose dev set contains none
@@ -143,7 +143,7 @@ class _Overlap(NamedTuple):
 def _find_overlap(
     preset: Preset, config: DataFileConfig, key: tuple[str, ...]
 ) -> _Overlap | None:
-    """Finds out why weights may have been trained on rows of the dev set.
+    """Finds an overlap of the dev set with rows that trained the weights.
 
     Every row has a fixed place from 0 to 1, and the dev set is the rows below
     --dev_fraction. So a run with --dev_fraction=0.1 was trained on all rows

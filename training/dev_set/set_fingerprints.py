@@ -16,7 +16,7 @@ DEV_SET: Final = file_stem_of("dev")
 
 
 class SetFingerprint(NamedTuple):
-    """A set of examples that a run read, an entry of `data` in model.json.
+    """Identifies a set that a run read. It is an entry of `data` in model.json.
 
     Attributes:
         name: name of the set: TRAIN_SET, DEV_SET, or that of another set.

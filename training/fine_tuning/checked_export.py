@@ -76,7 +76,7 @@ def check_export_scores(
     """Compares the scores of an export with those of the model.
 
     Args:
-        task: task that computed the scores.
+        task: names the metrics, and holds --max_export_loss.
         encoded_sets: dev sets that were evaluated.
         model_scores: scores of the model.
         scores_of_format: result of `evaluate_export`.
@@ -107,15 +107,7 @@ def _check_export_score(
 ) -> None:
     """Compares one score of an export with the model's, and logs it.
 
-    Args:
-        task: task that computed the scores.
-        format_name: the format of the export.
-        metric: name of the score.
-        expected: score of the model. If it is not finite, any score is valid.
-        score: score of the export.
-
-    Raises:
-        ValueError: the score is lower than --max_export_loss allows.
+    If the score of the model, `expected`, is not finite, any score is valid.
     """
     if not math.isfinite(expected):
         return
@@ -137,7 +129,7 @@ def _check_export_score(
 
 
 def _remedy_of(task: AnyFineTuningTask) -> str:
-    """Returns what to do if an export scores lower than the model."""
+    """Returns advice for an export that scores lower than the model."""
     config = task.config
     if config.export.quantize:
         return "Export without --quantize"
@@ -155,14 +147,7 @@ def _write_export_scores(
     card: model_card.ExportCard | None,
     scores_of_format: Mapping[str, Scores],
 ) -> None:
-    """Writes the scores of an export to the run's folder and to its card.
-
-    Args:
-        trainer: the Trainer of the exported model.
-        folder: folder of the export.
-        card: card of the export, None if it has none.
-        scores_of_format: result of `evaluate_export`.
-    """
+    """Writes the scores of an export to the run's folder and to its card."""
     if not scores_of_format:
         logging.info(
             "The export is not checked, because this command does not "

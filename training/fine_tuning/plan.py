@@ -79,7 +79,7 @@ def collect_fine_tuning_settings(
     their checksums.
 
     Args:
-        task: the task, with its settings.
+        task: states its own settings, and holds the flags.
         train_set: the set to train on.
         set_fingerprints: the sets of the command, as model.json records them.
 
@@ -110,7 +110,7 @@ def collect_fine_tuning_settings(
 def compute_dev_sets_checksum(
     task: AnyFineTuningTask, encoded_sets: AnyEncodedSets
 ) -> int:
-    """Returns a checksum of what scores depend on besides the weights.
+    """Returns a checksum of all that scores depend on, except the weights.
 
     Returns 0 if the command evaluates no set. Evaluations with different
     checksums are not comparable.

@@ -1,4 +1,4 @@
-"""The last steps of both flows: they export, store and log what was trained.
+"""The last steps of both flows: they export and store the model, and log.
 
 Each flow has an ending of its own, which calls these steps.
 """

@@ -1,4 +1,4 @@
-"""The plan of a command: what to train and record, before the model exists.
+"""The plan of a training: its model, loss and steps, before the model exists.
 
 The plan.py of fine_tuning/ and of pretraining/ makes it. trainer_loading.py
 then opens the run's folder, and creates the model of the plan.
@@ -27,17 +27,12 @@ class CreateModel(Protocol):
         /,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
-        """Creates the model.
-
-        Args:
-            bert_config: configuration of the model.
-            **arguments: those that every model of `modeling` accepts.
-        """
+        """Creates the model, with arguments that every model accepts."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RunPlan:
-    """What a command will train and record.
+    """The plan of a training: its model, its loss, its steps and its settings.
 
     Attributes:
         create_model: function that creates the task's model.

@@ -35,14 +35,10 @@ def load_teacher(
     Returns None if the command has no teacher, or does not train.
 
     Args:
-        starting_point: the StartingPoint, with the student's configuration and
-            tokenizer.
+        starting_point: the student's flags, configuration and tokenizer.
         create_model: creates the task's model.
-        label_alternatives: the names of the model's outputs, and other lists of
-            names that the files of the teacher may use for them. Empty if the
-            outputs are not labels.
-        output_mode: what the model's outputs are, None if the task has only one
-            mode.
+        label_alternatives: lists of names that the outputs may have.
+        output_mode: output mode of the task, None if it has only one.
 
     Raises:
         ValueError: the teacher was not trained on this task, or has another
@@ -100,13 +96,6 @@ def _check_teacher(
 
     The teacher reads the records of the student, so both need the same
     tokenizer. Their networks may differ.
-
-    Args:
-        starting_point: StartingPoint of the run of the student.
-        preset: Preset of the teacher.
-        bert_config: configuration of the teacher.
-        output_mode: what the model's outputs are, None if the task has only one
-            mode.
     """
     config = starting_point.config
     settings = {"output_mode": output_mode} if output_mode else {}

@@ -37,7 +37,7 @@ def load_trainer(
     """Opens the folder of a run, creates its model, and loads its weights.
 
     Args:
-        starting_point: what the run starts from.
+        starting_point: the flags, the network and the tokenizer of the run.
         plan: what to train and record.
         strategy: the strategy of the devices, as `devices.connect_devices`
             returns it. It creates the variables.
@@ -82,7 +82,7 @@ def create_trainer(
     as the teacher.
 
     Args:
-        starting_point: what the run starts from.
+        starting_point: the flags and the network of the run.
         run_folder: folder of the run.
         plan: creates the task's model, and says how many steps to train it.
         strategy: the strategy of the devices. It creates the variables.
@@ -126,7 +126,7 @@ def create_trainer(
 
 
 def _set_seed_and_precision(config: TrainingConfig) -> None:
-    """Sets the seed and the precision of what this process then creates."""
+    """Sets Keras's global seed and precision, before a model is created."""
     keras.utils.set_random_seed(config.training.seed)
     if config.training.deterministic:
         tf.config.experimental.enable_op_determinism()
@@ -145,7 +145,7 @@ def _create_train_step(
     strategy: tf.distribute.Strategy,
     teacher: "AnyTaskModel | None",
 ) -> TrainStep:
-    """Creates what trains the model, alone or with a teacher."""
+    """Creates the TrainStep of the model, alone or with a teacher."""
     create_step = functools.partial(
         TrainStep,
         optimizer=_create_optimizer(starting_point, num_steps),

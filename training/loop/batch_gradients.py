@@ -202,11 +202,8 @@ def _select_micro_batch(
 ) -> Features:
     """Returns the features of one micro-batch, [examples, ...].
 
-    Args:
-        micro_batches: result of `_split_batch`.
-        index: index of the micro-batch, int [].
-        features: features of the batch, whose static shapes `micro_batches` has
-            lost.
+    `micro_batches` have lost their static shapes, which `features` still have.
+    `index` is int [].
     """
     micro_batch: dict[str, tf.Tensor] = tf.nest.map_structure(
         lambda values: values[index], micro_batches
@@ -219,9 +216,7 @@ def _select_micro_batch(
 def _create_zeros(compute: ComputeMicroBatch, index: tf.Tensor) -> Gradients:
     """Returns zeros in the shapes of a function's results, without calling it.
 
-    Args:
-        compute: computes a micro-batch.
-        index: index of any micro-batch, int [].
+    `index`, int [], is the index of any micro-batch.
     """
     concrete_function = compute.get_concrete_function(index)
     zeros: Gradients = tf.nest.map_structure(

@@ -101,13 +101,8 @@ class BatchPredictor(Generic[OutputsT]):
     ) -> Iterator[Batch[Any]]:
         """Yields (features, results of a graph) of each batch.
 
-        Args:
-            graph: the compiled function of a batch, on all devices.
-            inputs_of: selects the features that the graph reads.
-            dataset: batches of features.
-            num_batches: number of batches, for the progress bar, which shows
-                no total without it.
-            description: text of the progress bar.
+        `inputs_of` selects the features that the graph reads. The progress bar
+        shows `description`, and a total if `num_batches` is known.
         """
         # Cast the kernels once, not for every batch.
         kernels = self._predictor.cast_kernels()

@@ -10,7 +10,7 @@ Logs: TypeAlias = Mapping[str, float]
 
 
 class Decision(enum.Enum):
-    """What a callback decides after a step.
+    """A callback's decision whether the training goes on after a step.
 
     With several workers, each must decide after the same steps. If one of them
     decides to end the training, all end.

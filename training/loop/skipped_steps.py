@@ -1,4 +1,4 @@
-"""Counts the skipped steps in a row. Too many of them are an error."""
+"""Counts the skipped steps in a row, and raises an error at too many."""
 
 from absl import logging
 

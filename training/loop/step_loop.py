@@ -23,7 +23,7 @@ AGREEMENT_STEPS = 100
 
 
 class EndReasons(NamedTuple):
-    """Why the training ends at a step. All workers agree on it.
+    """The reasons why the training ends at a step, the same for all workers.
 
     The training goes on if no reason is true.
 
@@ -41,7 +41,7 @@ class EndReasons(NamedTuple):
 
 
 class StepLoop:
-    """Runs the steps that are left of a training, their callbacks and saves.
+    """Runs the remaining steps of a training, with callbacks and checkpoints.
 
     Call `begin` once, and then `run` if `begin` returns no reason to end.
 
@@ -193,7 +193,7 @@ class StepLoop:
     def _run_callbacks(
         self, logs: Logs, stop: threading.Event, *, is_save_due: bool
     ) -> EndReasons:
-        """Runs the callbacks after a step. Returns why training ends."""
+        """Runs the callbacks after a step. Returns the reasons to end."""
         step = self._run_weights.global_step
         decisions = [
             callback.on_step(step, logs) for callback in self._callbacks

@@ -1,4 +1,4 @@
-"""Lets a signal end a training after the step that runs, which is saved."""
+"""Ends a training at a signal, after the current step, which is saved."""
 
 import contextlib
 import signal

@@ -29,7 +29,7 @@ ValuesT = TypeVar("ValuesT")
 
 
 class Outcome(enum.IntEnum):
-    """What became of a step.
+    """Whether a step updated the weights, and if not, why it was skipped.
 
     Attributes:
         APPLIED: the step updated the weights.
@@ -83,7 +83,7 @@ class _StepTensors(NamedTuple):
 
 
 class TrainStep:
-    """Reads the next batch, and updates the model.
+    """A training step, which reads a batch and updates the model's weights.
 
     It replaces Keras's `train_step`, so that micro-batches and replicas add up
     to the gradients of the complete batch (batch_gradients.py), and a loss that
@@ -192,7 +192,7 @@ class TrainStep:
         return _StepTensors(logs, outcome[tf.newaxis])
 
     def _compute_step_gradients(self, features: Features) -> _StepGradients:
-        """Computes what a step needs to update the weights, on one replica.
+        """Computes the gradients, losses and outcome of a step, on one replica.
 
         Runs the network forward and backward on the replica's part of the
         batch, sums the losses and the gradients over all replicas, and finds
@@ -313,7 +313,7 @@ def _choose_outcome(
 
 
 def _compute_clip_factor(norm: tf.Tensor, limit: tf.Tensor) -> tf.Tensor:
-    """Returns what clips gradients of this global norm to the limit.
+    """Returns the factor that clips gradients of this global norm to the limit.
 
     The factor is NaN if the norm is not finite, as in tf.clip_by_global_norm.
     """

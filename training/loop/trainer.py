@@ -32,7 +32,7 @@ class Trainer:
 
     Args:
         model: the task's model, already built. Its weights are saved.
-        starting_point: what the run starts from, with the flags.
+        starting_point: the flags of the run, and its initial weights.
         run_folder: folder of the run.
         train_step: the training step of the model. None if the model only
             predicts.

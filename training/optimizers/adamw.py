@@ -37,7 +37,7 @@ def loss_scale_of(optimizer: TrainingOptimizer) -> tf.Tensor | float:
 
 
 class AdamRates(NamedTuple):
-    """Scalars in the update of a variable.
+    """The learning rate and other scalars in the update of a variable.
 
     Attributes:
         learning_rate: learning rate.
@@ -73,7 +73,7 @@ class AdamRates(NamedTuple):
 
 
 class AdamUpdate(NamedTuple):
-    """What one gradient makes of a variable and of its moments.
+    """The update of a variable and of its moments by one gradient.
 
     Attributes:
         step: what to subtract from the variable.

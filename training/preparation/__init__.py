@@ -1,4 +1,4 @@
-"""Prepares a training: decides the flags, reads the weights' files, and checks.
+"""Prepares a training: decides its flags, reads its files, and checks them.
 
 All this happens before TensorFlow is loaded. The modules:
 

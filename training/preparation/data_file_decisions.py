@@ -1,4 +1,4 @@
-"""Lets the rows of --data_file decide open flags, and the rule of the dev set.
+"""Decides open flags, and the rule of the dev set, by the rows of --data_file.
 
 This module imports no TensorFlow.
 """
@@ -36,7 +36,7 @@ def decide_by_rows(
     starting_point: StartingPoint[DataFileConfigT],
     sets: HeldSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
-    """Completes the StartingPoint by what the rows of --data_file decide.
+    """Adds the flags that the rows of --data_file decide to the StartingPoint.
 
     The rows decide which of them are the dev set, and a length and a number of
     epochs that suit them. Flags that the user set, or that the run began with,

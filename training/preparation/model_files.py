@@ -1,4 +1,4 @@
-"""Lists the flags of a model that a folder states, and reads their files.
+"""Lists the flags that a model's folder states, and reads the model's files.
 
 Training scripts and extract_features.py share these functions. This module
 imports no TensorFlow.

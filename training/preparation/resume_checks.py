@@ -1,4 +1,4 @@
-"""Checks that a command goes on with what the run that it resumes began with.
+"""Checks that a resumed run keeps the settings and the data it began with.
 
 A run keeps its flags and settings, its train set, and its records. model.json
 records all of them (run_files/model_description.py). This module imports no

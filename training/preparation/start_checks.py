@@ -15,8 +15,8 @@ def check_start(starting_point: StartingPoint[TrainingConfig]) -> None:
     """Checks the weights, the lengths and the folders of the flags.
 
     Args:
-        starting_point: what the command starts from, with all flags that files
-            have decided.
+        starting_point: the flags, after files have decided those that were
+            open, and what the folder of the weights states.
 
     Raises:
         ValueError: a flag contradicts a file.

@@ -1,4 +1,4 @@
-"""Finds out what a training command starts from, before any slow work.
+"""Loads the `StartingPoint` of a training command, before any slow work.
 
 The folder of the weights, the configuration and the vocabulary are read once,
 and passed on as a `StartingPoint`, with the flags that the folder decides. This
@@ -127,7 +127,7 @@ def complete_flags(
     *,
     is_own_run: bool,
 ) -> ParsedCommand[TrainingConfigT]:
-    """Lets the folder of the weights decide the flags that are still open.
+    """Sets the open flags to the values that the folder of the weights states.
 
     The network, the vocabulary and the casing come from the folder. The
     settings of the head are only used if the command does not train.

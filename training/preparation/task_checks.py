@@ -48,8 +48,7 @@ def check_head_labels(
 
     Args:
         preset: what the folder of the weights states.
-        label_alternatives: the labels of the task, and other lists of names
-            that the files of the weights may use for them.
+        label_alternatives: the labels of the task, then other names of them.
         is_fixed: whether the order must be the same too.
 
     Raises:
@@ -73,9 +72,7 @@ def warn_of_unnamed_outputs(
 ) -> None:
     """Logs a warning if the files of a trained head name no labels.
 
-    Args:
-        preset: Preset of the weights.
-        label_alternatives: the labels of the task, and other lists of names.
+    The warning shows the task's labels, the first of `label_alternatives`.
     """
     if not preset.labels:
         logging.warning(

@@ -124,12 +124,7 @@ def _end_pretraining(
     """Writes the export, the weights and the card, and logs what to know.
 
     All workers load the weights to export. Only the chief writes files.
-
-    Args:
-        starting_point: StartingPoint of the command.
-        trainer: the Trainer, with the weights that were evaluated.
-        evaluation: the evaluation after the training, None without --do_eval.
-        begin_time: time at which this command began, as time.time().
+    `begin_time` is the time.time() at which this command began.
     """
     config = starting_point.config
     if config.export.export_dir or config.training.export_weights:

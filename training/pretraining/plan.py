@@ -81,7 +81,7 @@ def collect_pretraining_settings(
     Reads the records to train on, for their checksums.
 
     Args:
-        starting_point: StartingPoint of the command.
+        starting_point: the flags, the network and the tokenizer to record.
         records: the records to train on.
         dev_set_fingerprints: result of `fingerprint_dev_set`.
 

@@ -1,4 +1,4 @@
-"""Lets the records of pretraining decide the lengths that are open.
+"""Reads the lengths that no flag sets from the records of pretraining.
 
 This module imports no TensorFlow.
 """
@@ -12,7 +12,7 @@ from training.config.pretraining_config import PretrainingConfig
 def decide_by_records(
     parsed: ParsedCommand[PretrainingConfig],
 ) -> ParsedCommand[PretrainingConfig]:
-    """Lets the records decide the lengths that the user did not set.
+    """Sets the lengths that the user did not set to those of the records.
 
     So the folder of the weights, which may state other lengths, does not.
 

@@ -90,9 +90,6 @@ def _check_record_lengths(
 
     TensorFlow crashes at such a record. In training,
     `record_inspection.fingerprint_records` checks all records.
-
-    Raises:
-        ValueError: a file is truncated, or is not a TFRecord file.
     """
     num_examples = (
         config.pretraining.max_eval_steps * config.pretraining.eval_batch_size

@@ -12,5 +12,5 @@ Read the modules in this order:
     tensorboard_writer.py: writes the same metrics for TensorBoard
     best_step.py: `BestStepRule` and `BestStep`: which step is the best, and
         whether the next one must beat it
-    fingerprints.py: tells inputs apart by their checksums
+    fingerprints.py: identifies networks, tokenizers and files
 """

@@ -1,4 +1,4 @@
-"""Knows which step of a run is the best, and whether to beat its evaluation.
+"""Finds the best step of a run, and decides whether new scores must beat it.
 
 `BestStepCallback` in loop/ evaluates the steps, and asks the classes here. This
 module imports no TensorFlow.
@@ -34,7 +34,7 @@ class BestEvaluation(NamedTuple):
 
 
 class BestStepRule(NamedTuple):
-    """When a training evaluates, and which step is the best.
+    """The rule for when a training evaluates, and which step is the best.
 
     Attributes:
         interval: number of steps between two evaluations.

@@ -1,4 +1,4 @@
-"""Identifies files by their checksums."""
+"""Identifies the networks, the tokenizer and the input files of a training."""
 
 import os
 import zlib
@@ -67,7 +67,7 @@ def _fingerprint_init_checkpoint(
 
 
 def _fingerprint_network(preset: Preset) -> dict[str, object]:
-    """Returns what interprets the weights in a folder, {name: value}.
+    """Returns the settings that give the weights in a folder their meaning.
 
     Equal weights with another number of heads, another activation or labels in
     another order are another model. A value is None if no file states it.

@@ -1,4 +1,4 @@
-"""Describes the weights of a run in its folder: model.json and what it lists.
+"""Writes model.json, which describes a run's weights, and the files it lists.
 
 This module imports no TensorFlow.
 """
@@ -77,7 +77,7 @@ def create_model_json(
     """Returns the contents of a run's model.json.
 
     Args:
-        starting_point: what the run starts from.
+        starting_point: the flags of the run, and the script that trains it.
         model: its class is the name of the task.
         training_settings: result of `create_training_settings`.
     """

@@ -1,4 +1,4 @@
-"""Writes what a run's folder contains beside its checkpoints.
+"""Writes the files in a run's folder, except for its checkpoints.
 
 These files are the card, the results (result_files.py), the history, and those
 that model_description.py creates. This module imports no TensorFlow.
@@ -33,7 +33,7 @@ class RunFolder:
     """The folder --output_dir of a run. Only the chief writes to it.
 
     Args:
-        starting_point: what the run starts from.
+        starting_point: the flags and the tokenizer of the run.
         labels: names of the model's outputs, in order. If None, the run
             has no labels.txt.
         run_history: history of the run. `open` reads it.
@@ -74,7 +74,7 @@ class RunFolder:
         """Opens the folder of a new or an earlier run, and reads its history.
 
         Args:
-            starting_point: what the run starts from.
+            starting_point: the flags and the tokenizer of the run.
             labels: names of the model's outputs, in order. If None, the run
                 has no labels.txt.
             dev_set_checksum: checksum of the dev set that the command

@@ -19,7 +19,7 @@ from training.starting_point import StartingPoint
 
 
 class _WeightsSource(enum.Enum):
-    """Where the weights are that a command starts from.
+    """The source of the weights that a command starts from.
 
     Attributes:
         BEST_STEP: the best step of the run in --output_dir.
@@ -42,7 +42,7 @@ class RunWeights:
 
     Args:
         model: the task's model, already built.
-        starting_point: what the run starts from. Its flags say how many
+        starting_point: names the initial weights. Its flags say how many
             checkpoints stay.
         run_folder: folder of the run.
         optimizer: optimizer to save with the weights, None if the model only
@@ -113,9 +113,7 @@ class RunWeights:
         the two exists, it starts from that one.
 
         Args:
-            label_alternatives: the names of the model's outputs, and other
-                lists of names that the files of the weights may use for them.
-                Empty if the outputs are not labels.
+            label_alternatives: lists of names that the outputs may have.
 
         Raises:
             ValueError: the weights do not fit the model, or all checkpoints

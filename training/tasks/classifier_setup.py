@@ -203,9 +203,6 @@ def _decide_class_weights(
 
     Returns {label: weight in the training loss}, {} for equal weights
     or if the command does not train.
-
-    Raises:
-        ValueError: the task has no classes.
     """
     if not config.classifier.class_weights:
         return {}

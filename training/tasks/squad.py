@@ -49,8 +49,7 @@ class SquadTask(
     --predict_file is used for both evaluation and prediction.
 
     Args:
-        starting_point: StartingPoint of the command, with its flags and its
-            tokenizer.
+        starting_point: the flags, the network and the tokenizer of the command.
         sets: reads --train_file and --predict_file.
     """
 

@@ -36,8 +36,7 @@ class SwagTask(
     """Chooses which of four endings continues a sentence.
 
     Args:
-        starting_point: StartingPoint of the command, with its flags and its
-            tokenizer.
+        starting_point: the flags, the network and the tokenizer of the command.
         layout: layout of the tables in --data_dir.
     """
 

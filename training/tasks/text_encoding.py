@@ -1,4 +1,4 @@
-"""How the texts of a classification become records: cut, or in windows."""
+"""Encodes the texts of a classification as records, cut or in windows."""
 
 import abc
 from collections.abc import Iterator, Sequence

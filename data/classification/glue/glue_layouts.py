@@ -56,7 +56,7 @@ _LABEL_OF_WORD = {
 
 
 class ColumnIndices(NamedTuple):
-    """Where the texts and the label of a file are.
+    """The indices of the columns with the texts and the label of a file.
 
     Attributes:
         columns: index of each text's column, and then of the label's if the

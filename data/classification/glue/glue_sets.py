@@ -119,7 +119,7 @@ def _find_column_indices(
     path: str,
     header: Sequence[str],
 ) -> glue_layouts.ColumnIndices:
-    """Returns where the texts and the labels of a set are.
+    """Returns the indices of the columns with the texts and labels of a set.
 
     `header` are the cells of the first line.
     """

@@ -77,7 +77,7 @@ def convert_to_unicode(text: object) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class UserCode:
-    """A user's file of Python.
+    """A file of Python in which a user defined a processor.
 
     Attributes:
         path: the file of Python, which --processor names.
@@ -145,7 +145,7 @@ class _LateTensorFlow:
 
 
 def _create_google_names() -> dict[str, object]:
-    """Returns what Google's run_classifier.py defines and imports."""
+    """Returns the names that Google's run_classifier.py defines and imports."""
     return {
         "collections": collections,
         "csv": csv,

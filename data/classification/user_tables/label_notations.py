@@ -194,7 +194,7 @@ def _may_be_one_name(text: str, items: Sequence[str]) -> bool:
 
 
 def _is_half_of_list(text: str, parts: Sequence[str]) -> bool:
-    """Fits a list without its begin or its end: `[1, 5`.
+    """Returns whether a list lacks its beginning or its end: `[1, 5`.
 
     The names in `sad :(, glad` are no halves of a list.
     """
@@ -203,12 +203,12 @@ def _is_half_of_list(text: str, parts: Sequence[str]) -> bool:
 
 
 def _is_cut_in_brackets(text: str, parts: Sequence[str]) -> bool:
-    """Fits a text with a separator in brackets: `boats (small, old), sea`."""
+    """Returns whether brackets contain a separator: `boats (small, old)`."""
     return _is_balanced(text) and not all(map(_is_balanced, parts))
 
 
 def _is_unread_list(text: str, _: Sequence[str]) -> bool:
-    """Fits brackets around what `parse_list` cannot read: `{'sea': 1}`."""
+    """Returns whether brackets enclose what is not a list: `{'sea': 1}`."""
     has_ends = text[0] in "[{" and text[-1] == _CLOSING_OF_OPENING[text[0]]
     return has_ends and _is_balanced(text[1:-1])
 

@@ -88,7 +88,7 @@ def _title_error(path: str, top: _TopRows, advice: str) -> ValueError:
 
 
 def _is_narrow_title(top: _TopRows) -> bool:
-    """Fits a row with fewer cells than the table: `May / id,text / 1,a`.
+    """Returns whether a row has fewer cells than the table: `May / id,text`.
 
     The table, which ends the file, is at least two rows of one width, and
     at least half of all rows.
@@ -104,7 +104,7 @@ def _is_narrow_title(top: _TopRows) -> bool:
 
 
 def _is_padded_title(top: _TopRows) -> bool:
-    """Fits a row with one cell and empty cells beside it: `May, / id,text`.
+    """Returns whether a row has one cell, and empty ones: `May, / id,text`.
 
     A spreadsheet writes such cells. The names of the columns are below it.
     """
@@ -207,7 +207,7 @@ def check_second_names(
 
 
 def _has_types(lines: _LinesBelow) -> bool:
-    """Fits types of columns: `text,score / varchar,int`.
+    """Returns whether types of columns follow: `text,score / varchar,int`.
 
     One of them must be longer than a letter, because single letters may be
     answers.
@@ -216,7 +216,7 @@ def _has_types(lines: _LinesBelow) -> bool:
 
 
 def _has_types_above_gap(lines: _LinesBelow) -> bool:
-    """Fits types as Orange writes them, above empty cells: `a,b / d,s / ,`.
+    """Returns whether Orange's types stand above empty cells: `d,s / ,`.
 
     The third line may also be empty.
     """
@@ -225,7 +225,7 @@ def _has_types_above_gap(lines: _LinesBelow) -> bool:
 
 
 def _has_types_above_roles(lines: _LinesBelow) -> bool:
-    """Fits a type above Orange's roles: `a,b / d,yes no / class,`.
+    """Returns whether types stand above Orange's roles: `d,yes no / class,`.
 
     Roles that are all single letters may be answers, unless an empty cell is
     beside them.
@@ -238,7 +238,7 @@ def _has_types_above_roles(lines: _LinesBelow) -> bool:
 
 
 def _is_lower_level(lines: _LinesBelow) -> bool:
-    """Fits the lower of two levels of pandas: `,a,a / ,text,label`."""
+    """Returns whether pandas wrote two levels of names: `,a,a / ,text,b`."""
     names, second = lines.names, lines.second
     filled = [name for name in names if name]
     has_index = not (names[0] or second[0]) and len(names) == len(second)

@@ -115,7 +115,7 @@ class FirstRow:
 
 
 def _is_value(column: ColumnCells, row: FirstRow) -> bool:
-    """Fits a number above numbers, as in `7, 5, 9`, and a date above dates.
+    """Returns whether a number stands above numbers, or a date above dates.
 
     The rule does not fit numbers that may be names, such as the year in
     `2013, 5, 9` beside another column's name.
@@ -125,7 +125,7 @@ def _is_value(column: ColumnCells, row: FirstRow) -> bool:
 
 
 def _is_name_above_values(column: ColumnCells, row: FirstRow) -> bool:
-    """Fits a word above numbers or dates, as in `price, 10, 12`.
+    """Returns whether a word stands above numbers or dates: `price, 10, 12`.
 
     If a text is beside it, the rule does not fit, because a row with a text is
     rarely a header.
@@ -136,7 +136,7 @@ def _is_name_above_values(column: ColumnCells, row: FirstRow) -> bool:
 
 
 def _is_name_above_labels(column: ColumnCells, row: FirstRow) -> bool:
-    """Fits a word above labels that recur: `folder, ham, ham, spam, spam`.
+    """Returns whether a word is above labels that recur: `folder, ham, ham`.
 
     If a text is beside it, the rule does not fit, because `folder` may be a
     rare label.
@@ -150,12 +150,12 @@ def _is_name_above_labels(column: ColumnCells, row: FirstRow) -> bool:
 
 
 def _is_repeated(column: ColumnCells, _: FirstRow) -> bool:
-    """Fits a cell that stands below itself too, as in `spam, ham, spam`."""
+    """Returns whether the first cell recurs below, as in `spam, ham, spam`."""
     return _has_first_below(column)
 
 
 def _is_usual_name_above_others(column: ColumnCells, row: FirstRow) -> bool:
-    """Fits a usual name of a column, as in `title, A boat, A car`."""
+    """Returns whether the cell is a usual name: `title, A boat, A car`."""
     is_usual = is_usual_name(column.first, row.chosen_names)
     return is_usual and column.first not in column.below
 
@@ -173,7 +173,7 @@ _ROLE_RULES: Final[tuple[tuple[_RoleRule, CellRole], ...]] = (
 
 
 def guess_cell_role(column: ColumnCells, row: FirstRow) -> CellRole:
-    """Returns what the first cell of a column of a row probably is."""
+    """Guesses the role of a column's first cell: a name, or a value."""
     for fits, role in _ROLE_RULES:
         if fits(column, row):
             return role

@@ -1,4 +1,4 @@
-"""Reads what sentence-transformers states in a folder of weights.
+"""Reads the settings that sentence-transformers wrote to a folder of weights.
 
 Its modules.json lists the modules of a model: the network, how the vectors of
 tokens become one vector, and what follows. This module imports neither Keras

@@ -1,4 +1,4 @@
-"""Reads what transformers' files in a folder state about its tokenizer.
+"""Reads the casing of a tokenizer in the files of transformers.
 
 KerasHub also writes a tokenizer.json, so this module tells the two files apart.
 """
@@ -62,7 +62,7 @@ class _JsonFile(NamedTuple):
 
 
 def read_stated_casing(folder: StrPath) -> StatedCasing:
-    """Reads what transformers' files in a folder state about its tokenizer.
+    """Reads the casing of a tokenizer in the files of transformers.
 
     Logs a warning if there are other words than BERT's five special tokens that
     the tokenizer does not split, because a FullTokenizer splits such words like

@@ -228,7 +228,7 @@ def read_embedder_pooling(folder: StrPath) -> str | None:
 
 
 def parse_casing(values: JsonObject, path: str) -> StatedCasing:
-    """Returns what a preset's tokenizer.json states about its tokenizer.
+    """Returns the casing that a preset's tokenizer.json states.
 
     KerasHub keeps accents by default, even of lower-cased text. Google's BERT,
     whose weights KerasHub's presets contain, strips accents from such text.

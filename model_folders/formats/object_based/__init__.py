@@ -1,4 +1,4 @@
-"""Reads object-based checkpoints, in which a graph of objects has the names.
+"""Reads object-based checkpoints, which name weights by a graph of objects.
 
 Model Garden, TF-Hub and `save_weights` of transformers 4 write them. Their
 values are in the files of a checkpoint of TensorFlow 1, which tf1.py opens:

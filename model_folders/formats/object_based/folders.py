@@ -1,4 +1,4 @@
-"""Finds object-based checkpoints, and what a SavedModel of TF-Hub states.
+"""Finds object-based checkpoints, and reads the settings of TF-Hub's models.
 
 The folder of a SavedModel of TF-Hub or Kaggle contains saved_model.pb,
 variables/ and assets/vocab.txt, and no configuration: the sizes follow from the
@@ -118,7 +118,7 @@ def read_network(folder: StrPath) -> JsonObject:
 
 
 def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
-    """Returns what a SavedModel states about its tokenizer."""
+    """Returns the casing of the tokenizer that a SavedModel states."""
     # This module loads TensorFlow.
     from model_folders.formats.object_based.weights import read_casing
 

@@ -18,7 +18,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HeadExporter(Generic[ModelT]):
-    """Everything that an export does because of the head of its model.
+    """Exports the head of one kind of model: its signatures and its ONNX head.
 
     Attributes:
         create_signatures: creates the signatures of the export. Its

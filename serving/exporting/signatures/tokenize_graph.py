@@ -1,4 +1,4 @@
-"""The signature `tokenize`, which shows what a model reads of a text.
+"""The signature `tokenize`, which returns the WordPieces of a text.
 
 N = number of texts or pairs of texts, M = length of the longest of them in
 WordPieces.

@@ -188,10 +188,8 @@ def test_questions_with_one_id_count_as_in_the_official_scripts(tmp_path):
     assert (scores["exact"], scores["total"]) == (0.0, 1)
 
 
-# As in transformers' examples, in KorQuAD 2, and in SQuAD.
 CONTEXT = "The ferry leaves Corrin at nine."
-
-
+# As in transformers' examples, in KorQuAD 2, and in SQuAD.
 NOTATIONS = [
     {"answers": {"text": ["nine"], "answer_start": [27]}},
     {"answer": {"text": "nine", "answer_start": 27}},
