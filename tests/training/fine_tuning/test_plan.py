@@ -7,6 +7,7 @@ from tests.support.models import SMALL, TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
 from tests.support.tasks.toy_task import (
     ToyTask,
+    TwoRecordsTask,
     create_command,
     create_config,
     create_run,
@@ -37,18 +38,6 @@ class LabeledTask(ToyTask):
             labels=("no", "yes"),
             settings={"output_mode": "classification"},
         )
-
-
-class TwoRecordsTask(ToyTask):
-    """A task whose examples have two records each, and count by themselves."""
-
-    def epoch_length(self, train_set):
-        return train_set.num_examples
-
-    def encode(self, set_name, examples):
-        for record in super().encode(set_name, examples):
-            yield record
-            yield record
 
 
 class OtherExamplesTask(LabeledTask):
