@@ -274,7 +274,9 @@ def trace_once(
 class _GivenSeed(keras.random.SeedGenerator):
     """Lets `keras.random` use a seed that is a tensor."""
 
-    def __init__(self, value: Tensor):
+    def __init__(self, value: Tensor) -> None:
+        # Do not call the constructor of Keras. It creates a variable from an
+        # int, but a seed that is a tensor may belong to a graph.
         # On torch, Keras reads `_initial_seed` to detect a seed.
         self.value = self._initial_seed = value
 

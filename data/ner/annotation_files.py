@@ -240,9 +240,9 @@ def _read_entries(
         for line_number, line in text_files.read_numbered_lines(path, encoding)
         if line.strip()
     ]
-    text = "\n".join(line for _, line in lines)
-    is_list = compressed_files.uncompressed_name(path).endswith(".json")
-    if is_list and text.lstrip().startswith("["):
+    may_be_list = compressed_files.uncompressed_name(path).endswith(".json")
+    if may_be_list and lines and lines[0][1].lstrip().startswith("["):
+        text = "\n".join(line for _, line in lines)
         for entry_number, row in enumerate(
             parse_json(text, str(path), list), 1
         ):

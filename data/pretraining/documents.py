@@ -138,19 +138,20 @@ def _split_documents(
 
     Examples:
         >>> [*_split_documents(["It left.", "", "A", "tug"], max_characters=4)]
-        [(['It left.'], False), (['A', 'tug'], False)]
-        >>> [*_split_documents(["It left.", "", "A", "tug"], max_characters=99)]
         [(['It left.'], True), (['A', 'tug'], False)]
+        >>> [*_split_documents(["It left.", "A", "tug", ""], max_characters=4)]
+        [(['It left.'], False), (['A', 'tug'], True)]
     """
     document_lines: list[str] = []
     num_characters = 0
     for line in lines:
-        if line:
-            document_lines.append(line)
-            num_characters += len(line)
+        # Only the line after a full piece tells whether the document goes on.
         if document_lines and (not line or num_characters >= max_characters):
             yield document_lines, not line
             document_lines = []
             num_characters = 0
+        if line:
+            document_lines.append(line)
+            num_characters += len(line)
     if document_lines:
         yield document_lines, False

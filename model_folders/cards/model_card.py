@@ -69,7 +69,7 @@ class Card(abc.ABC):
     @property
     def model_class(self) -> str | None:
         """Class of the model, which may be a user's own, None if unknown."""
-        return self.head_settings["name"]
+        return self.head_settings.get("name")
 
     @property
     def kind(self) -> kinds.ModelKind | None:

@@ -82,8 +82,9 @@ class FineTuner:
         train_set = self.encoded_sets["train"]
         callbacks: list[Callback] = []
         if config.keeps_best:
+            epoch_length = self.task.epoch_length(train_set)
             rule = BestStepRule(
-                interval=max(train_set.num_records // config.batch_size, 1),
+                interval=max(epoch_length // config.batch_size, 1),
                 metric=(
                     config.fine_tuning.metric_for_best or self.task.metrics[0]
                 ),

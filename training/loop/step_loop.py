@@ -183,8 +183,8 @@ class StepLoop:
     def _is_save_due(self) -> bool:
         """Whether --save_checkpoints_steps have passed since a save.
 
-        A save is due at each multiple of this number. A call may run several
-        steps and end after the multiple.
+        A save is due at each multiple of this number. If it is postponed
+        because of skipped steps, it stays due after the multiple.
         """
         interval = self._config.training.save_checkpoints_steps
         step = self._run_weights.global_step

@@ -29,7 +29,7 @@ _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 class RowParser:
     """Turns the rows of the table of a set into examples.
 
-    Counts the rows that are left out or changed, for the log.
+    Counts the rows that are left out and the labels that change, for the log.
 
     Attributes:
         file: the table, and the labels that its rows may have.
@@ -40,7 +40,8 @@ class RowParser:
         output_mode: "classification", "multilabel" or "regression".
         needs_label: whether a row without a label is left out.
         num_left_out: {what a row lacks: number of rows that are left out}.
-        num_respelled: number of rows whose labels were brought to one spelling.
+        num_respelled_labels: number of labels that were brought to one
+            spelling. Several labels of a row count as one.
     """
 
     file: SetFile
@@ -53,7 +54,7 @@ class RowParser:
     num_left_out: Counter[str] = dataclasses.field(
         default_factory=Counter, init=False
     )
-    num_respelled: int = dataclasses.field(default=0, init=False)
+    num_respelled_labels: int = dataclasses.field(default=0, init=False)
 
     def parse_rows(self, rows: Iterable[TableRow]) -> Iterator[InputExample]:
         """Yields the examples of rows, without the rows that are left out.
@@ -76,7 +77,7 @@ class RowParser:
             if label is None and self.needs_label:
                 self.leave_out("a label")
                 continue
-            self.num_respelled += any(map(_is_respelled, cells))
+            self.num_respelled_labels += any(map(_is_respelled, cells))
             num_examples += 1
             yield self._create_example(row, num_examples, texts, label)
 
@@ -106,7 +107,7 @@ class RowParser:
             self.num_left_out[lack] += num_rows
 
     def log_counts(self) -> None:
-        """Logs how many rows were left out or changed."""
+        """Logs how many rows were left out, and how many labels changed."""
         if self.num_left_out:
             descriptions = [
                 f"{num_rows} rows without {lack}"
@@ -117,11 +118,11 @@ class RowParser:
                 self.file.path,
                 " left out, ".join(descriptions),
             )
-        if self.num_respelled:
+        if self.num_respelled_labels:
             logging.info(
                 "%s: %d labels brought to one spelling of blanks and accents",
                 self.file.path,
-                self.num_respelled,
+                self.num_respelled_labels,
             )
 
     def _parse_label(self, cells: Sequence[object], place: str) -> Label | None:

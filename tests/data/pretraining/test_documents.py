@@ -66,6 +66,15 @@ def test_a_long_document_becomes_several_but_counts_once(read_texts):
     assert counts["num_documents"] == 2
 
 
+@pytest.mark.parametrize("text", [b"a b\nb c\n\na\n", b"a b c a\n\na\n"])
+def test_a_document_counts_whose_last_piece_fills_up_at_its_end(
+    read_texts, text
+):
+    documents, counts = read_texts(text, max_characters=6)
+    assert len(documents) == 2
+    assert counts["num_documents"] == 2
+
+
 def test_the_text_decides_which_documents_are_wanted(read_texts):
     chosen = zlib.crc32(b"a\nb")
     documents, counts = read_texts(

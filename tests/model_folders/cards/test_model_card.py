@@ -77,6 +77,12 @@ def create_card(card_class, **values):
     )
 
 
+def test_a_card_of_an_unknown_class_says_so():
+    card = model_card.WeightsCard(model_json={"version": 1})
+    assert card.model_class is None
+    assert "A BERT of an unknown class." in card.text()
+
+
 def parse_markdown(text):
     """Returns the tokens of Markdown, with those inside lines."""
     markdown_it = pytest.importorskip("markdown_it")

@@ -251,3 +251,17 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
         output_dir: str,
     ) -> dict[str, float]:
         return {}
+
+
+class TwoRecordsTask(ToyTask):
+    """A task whose examples have two records each, and count by themselves."""
+
+    def epoch_length(self, train_set: task.EncodedSet[int, None]) -> int:
+        return train_set.num_examples
+
+    def encode(
+        self, set_name: str, examples: Iterable[int]
+    ) -> Iterator[tuple[bytes, None]]:
+        for record in super().encode(set_name, examples):
+            yield record
+            yield record

@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 
 from tests.support.models import tiny_config
+from tests.support.tasks.task_runs import list_evaluated_steps
 from tests.support.tasks.toy_task import (
     ToyTask,
+    TwoRecordsTask,
     create_config,
+    create_run,
     create_starting_point,
     create_trainer,
     load_tokenizer,
+    run_task,
 )
 from training.fine_tuning.encoded_sets import write_encoded_sets
 from training.fine_tuning.fine_tuner import FineTuner
@@ -122,3 +126,16 @@ def test_a_run_without_a_step_has_not_trained(begin):
     assert not fine_tuner.has_trained
     fine_tuner.trainer.run_weights.advance(1)
     assert fine_tuner.has_trained
+
+
+def test_each_epoch_of_a_task_that_counts_examples_is_evaluated(tmp_path):
+    """An epoch of 12 examples, each of two records, is 3 batches of 4."""
+    flags = create_run(
+        tmp_path,
+        max_seq_length=TwoRecordsTask.max_seq_length,
+        do_train=True,
+        evaluate_each_epoch=True,
+        num_train_epochs=2,
+    )
+    run_task(TwoRecordsTask, flags)
+    assert list_evaluated_steps(tmp_path / "run") == [3, 6]

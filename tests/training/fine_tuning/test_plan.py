@@ -7,11 +7,13 @@ from tests.support.models import SMALL, TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
 from tests.support.tasks.toy_task import (
     ToyTask,
+    TwoRecordsTask,
     create_command,
     create_config,
     create_run,
     create_starting_point,
     load_tokenizer,
+    run_task,
 )
 from training.config.training_config import NumSteps
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprint
@@ -36,18 +38,6 @@ class LabeledTask(ToyTask):
             labels=("no", "yes"),
             settings={"output_mode": "classification"},
         )
-
-
-class TwoRecordsTask(ToyTask):
-    """A task whose examples have two records each, and count by themselves."""
-
-    def epoch_length(self, train_set):
-        return train_set.num_examples
-
-    def encode(self, set_name, examples):
-        for record in super().encode(set_name, examples):
-            yield record
-            yield record
 
 
 class OtherExamplesTask(LabeledTask):
@@ -135,6 +125,40 @@ def test_a_resume_on_other_examples_is_refused(begun_run):
 def test_a_resume_on_the_same_examples_passes(begun_run):
     folder, _ = begun_run
     assert create_plan(folder).num_steps
+
+
+class ProcessorTask(ToyTask):
+    """A task that records settings which a `LabeledTask` does not have."""
+
+    def __init__(self, starting_point):
+        super().__init__(
+            starting_point,
+            settings={
+                "class_weights": {"no": 1.0, "yes": 3.0},
+                "processor": "mine.py:Processor",
+            },
+        )
+
+
+@pytest.fixture
+def other_run(tmp_path):
+    """Folder of a run of a `ProcessorTask`, which was trained for a step."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    flags = create_run(
+        folder, do_train=True, num_train_epochs=0.4, max_seq_length=8
+    )
+    run_task(ProcessorTask, flags)
+    return folder / "run"
+
+
+def test_a_new_run_records_no_settings_of_the_run_it_starts_from(
+    tmp_path, other_run
+):
+    plan = create_plan(tmp_path, init_checkpoint=str(other_run))
+    settings = plan.training_settings
+    assert settings["init_checkpoint"] is not None
+    assert not settings.keys() & {"class_weights", "processor"}
 
 
 TRAIN_SET = SetFingerprint("train", "train.csv", 12, 5)

@@ -151,6 +151,12 @@ def test_a_due_checkpoint_waits_for_a_finite_step(tmp_path):
     assert list_checkpoint_steps(tmp_path) == [4, 6, 7]
 
 
+def test_a_postponed_checkpoint_does_not_wait_for_the_next_multiple(tmp_path):
+    trainer = create_loop_trainer(tmp_path, save_checkpoints_steps=2)
+    fit_batches(trainer, create_batches([1, np.nan, 1]), 7)
+    assert list_checkpoint_steps(tmp_path) == [3, 4, 6, 7]
+
+
 def test_the_last_checkpoint_is_written_after_a_skipped_step(tmp_path):
     trainer = create_loop_trainer(tmp_path, save_checkpoints_steps=2)
     fit_batches(trainer, create_batches([1, 1, np.nan]), 3)

@@ -91,7 +91,10 @@ def test_blanks_around_a_label_are_another_spelling(cell, label, num_respelled):
     parser = create_parser()
     row = place_row({"text": "a", "label": cell})
     (example,) = parser.parse_rows([row])
-    assert (example.label, parser.num_respelled) == (label, num_respelled)
+    assert (example.label, parser.num_respelled_labels) == (
+        label,
+        num_respelled,
+    )
 
 
 def parse_cells(cells, labels=(), mode="classification"):
