@@ -1,17 +1,15 @@
 """What a Trainer trains, from the start or resumed, and what stops it."""
 
+import numpy as np
 import pytest
 
-from data.io import tf_examples
-from data.io.feature_specs import FeatureSpec
-from data.io.record_datasets import Records
-from data.io.tfrecord_files import frame_record
 from tests.support.two_weight_model import (
     BATCH_SIZE,
     OnStep,
     create_batches,
     create_loop_trainer,
     fit_batches,
+    write_records,
 )
 from training.loop.trainer import Trainer
 
@@ -34,14 +32,11 @@ def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
 @pytest.fixture
 def records(tmp_path):
     """Records of eight factors, for four steps of a TwoWeightModel."""
-    path = tmp_path / "train.tf_record"
     examples = [
-        tf_examples.encode_example({"factor": [factor], "zero": [0.0]})
+        {"factor": np.float32(factor), "zero": np.float32(0)}
         for factor in FACTORS
     ]
-    path.write_bytes(b"".join(map(frame_record, examples)))
-    spec = {name: FeatureSpec((), "float32") for name in ("factor", "zero")}
-    return Records([str(path)], spec)
+    return write_records(tmp_path / "train.tf_record", examples)
 
 
 FACTORS = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0]
