@@ -165,6 +165,7 @@ def _no_fsync():
     script_runner.py does the same in the process of each script.
     """
     with pytest.MonkeyPatch.context() as patch:
+        # Without a change, but the context restores os.fsync at its end.
         patch.setattr(os, "fsync", os.fsync)
         script_runner.skip_fsync()
         yield

@@ -13,9 +13,12 @@ from tests.support.two_weight_model import (
 )
 from training.loop.trainer import Trainer
 
+# The features `factor` of the records.
+FACTORS = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0]
 
-def count_steps(trainer):
-    """Returns (a callback, a list of the steps after which it was called)."""
+
+def create_step_recorder():
+    """Returns (a callback, the list of the steps after which it was called)."""
     steps = []
     return OnStep(lambda step, logs: steps.append(step)), steps
 
@@ -24,7 +27,7 @@ def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
     fit_batches(create_loop_trainer(tmp_path), create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.load_start()
-    callback, steps = count_steps(trainer)
+    callback, steps = create_step_recorder()
     fit_batches(trainer, create_batches([]), 5, [callback])
     assert steps == [4, 5]
 
@@ -39,12 +42,10 @@ def records(tmp_path):
     return write_records(tmp_path / "train.tf_record", examples)
 
 
-FACTORS = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0]
-
-
 def train_on_records(folder, records, num_train_steps):
     """Trains up to a step, and returns the losses of the new steps."""
-    # The loss of a step is the mean of its factors, so small are the updates.
+    # With so small a learning rate the weight stays 1, and the loss of a step
+    # is the mean of its factors.
     trainer = create_loop_trainer(folder, learning_rate=1e-9)
     trainer.run_weights.load_start()
     losses = []
@@ -72,7 +73,7 @@ def test_a_finished_run_trains_nothing(tmp_path, caplog):
     fit_batches(create_loop_trainer(tmp_path), create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.load_start()
-    callback, steps = count_steps(trainer)
+    callback, steps = create_step_recorder()
     fit_batches(trainer, create_batches([]), 3, [callback])
     assert not steps
     assert "has ended at step 3" in caplog.text
