@@ -135,9 +135,6 @@ def classified(made_once, random_start):
         words.txt the vocabulary, without a newline at its end
     """
 
-    # Most tests of the network need no TensorFlow.
-    from tests.support.tasks.task_runs import run_task_test
-
     def make_classified(folder):
         # Remove the last newline, to test that copies do not add one.
         words = random_start["vocab_file"].read_bytes().rstrip()
@@ -146,6 +143,7 @@ def classified(made_once, random_start):
             --task_name=MRPC --data_dir={SAMPLES}/glue
             --vocab_file=words.txt --do_train --do_eval --do_predict --report
             --max_seq_length=32 --num_train_epochs=0.3 --glue_submission
+            --save_checkpoints_steps=4
         """)
         flags = {
             **random_start,
@@ -154,7 +152,7 @@ def classified(made_once, random_start):
             "export_dir": folder / "export",
             "export_weights": folder / "weights",
         }
-        done = run_task_test("run_classifier.py", flags, "f1")
+        done = script_runner.run("run_classifier.py", folder, **flags).check()
         return script_runner.FinishedRun(folder, flags, done)
 
     return made_once(make_classified)
@@ -167,6 +165,7 @@ def _no_fsync():
     script_runner.py does the same in the process of each script.
     """
     with pytest.MonkeyPatch.context() as patch:
+        # Without a change, but the context restores os.fsync at its end.
         patch.setattr(os, "fsync", os.fsync)
         script_runner.skip_fsync()
         yield

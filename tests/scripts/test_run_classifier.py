@@ -21,7 +21,12 @@ from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
 from tests.support.report_page import ReportPage
 from tests.support.script_runner import check_refusals, split_flags
-from tests.support.tasks.task_runs import read_predictions
+from tests.support.tasks.task_runs import (
+    check_exported_scores,
+    check_last_step,
+    read_predictions,
+    run_commands,
+)
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # Accuracy on the dev set after one epoch with the seeds 1, 2 and 3, and the
@@ -41,6 +46,18 @@ def test_results_are_googles_and_scores_of_each_label(classified):
 
 def test_a_part_of_an_epoch_is_rounded_down_to_steps(classified):
     assert read_results(classified.folder / "run")["global_step"] == 8
+
+
+def test_the_log_and_history_contain_the_last_step(classified):
+    check_last_step(classified.done, classified.folder / "run")
+
+
+def test_the_export_scores_as_the_model(classified):
+    check_exported_scores(classified.folder / "run", "f1", "saved_model")
+
+
+def test_the_command_that_a_run_names_at_its_end_predicts(classified, tmp_path):
+    assert run_commands(classified.done, tmp_path) == 1
 
 
 def test_the_loss_is_the_cross_entropy_of_the_dev_set(classified):

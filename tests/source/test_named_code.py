@@ -8,11 +8,13 @@ import io
 import itertools
 import re
 import tokenize
+from typing import NamedTuple
 
 from tests.support.paths import ROOT
 from tests.support.source_files import (
     ALL_FOLDERS,
     PACKAGES,
+    Source,
     check_none,
     defined_by,
     parsed_sources,
@@ -38,13 +40,28 @@ def described_nodes(source):
             yield node
 
 
-def prose(source):
-    """Yields the comments and the docstrings of a Source."""
+class Prose(NamedTuple):
+    """A comment or a docstring, and the Source and line that it begins in."""
+
+    source: Source
+    line: int
+    text: str
+
+    def place(self, name):
+        """Returns "file:line: name" of the first line that contains a name."""
+        before, _, _ = self.text.partition(name)
+        path = self.source.path.relative_to(ROOT)
+        return f"{path}:{self.line + before.count(chr(10))}: {name}"
+
+
+def prose_of(source):
+    """Yields the Prose of a Source."""
     for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
         if token.type == tokenize.COMMENT:
-            yield token.string
+            yield Prose(source, token.start[0], token.string)
     for node in described_nodes(source):
-        yield ast.get_docstring(node) or ""
+        if docstring := ast.get_docstring(node):
+            yield Prose(source, node.body[0].lineno, docstring)
 
 
 def section_of(docstring, title):
@@ -72,11 +89,11 @@ def dotted_names(text):
 
 @functools.cache
 def all_prose():
-    """Returns (Source, text) of each comment and docstring of this project."""
+    """Returns the Prose of this project."""
     return [
-        (source, text)
+        prose
         for source in parsed_sources(*ALL_FOLDERS)
-        for text in prose(source)
+        for prose in prose_of(source)
     ]
 
 
@@ -88,13 +105,15 @@ def test_docstrings_and_comments_name_files_that_exist():
     # A file of another project.
     files.append("/transformers/activations.py")
     wrong = [
-        f"{source.path.relative_to(ROOT)}: {name}"
-        for source, text in all_prose()
+        prose.place(name)
+        for prose in all_prose()
         # Capitals stand for a name: FILE.py.
-        for name in re.findall(r"[\w/]*[a-z0-9_]\.py\b", text)
+        for name in re.findall(r"[\w/]*[a-z0-9_]\.py\b", prose.text)
         if not any(file.endswith(f"/{name}") for file in files)
     ]
-    check_none(wrong, "There is no file of this name:")
+    check_none(
+        wrong, "There is no file of this name. Write the name it has now:"
+    )
 
 
 def names_of(source):
@@ -147,8 +166,8 @@ def test_docstrings_and_comments_name_code_that_exists():
     modules = names_of_modules()
     all_names = set().union(*modules.values())
     wrong = []
-    for source, text in all_prose():
-        for module, name in module_members(text):
+    for prose in all_prose():
+        for module, name in module_members(prose.text):
             # A module of ours with the name, or else a variable or a module
             # of others without a name of ours: a renamed module has one.
             is_right = (
@@ -156,10 +175,13 @@ def test_docstrings_and_comments_name_code_that_exists():
                 if module in modules
                 else name not in all_names
             )
-            if not is_right and module not in variables_of(source):
-                place = source.path.relative_to(ROOT)
-                wrong.append(f"{place}: {module}.{name}")
-    check_none(wrong, "No module of this name defines this:")
+            if not is_right and module not in variables_of(prose.source):
+                wrong.append(prose.place(f"{module}.{name}"))
+    check_none(
+        wrong,
+        "No module of this name defines this. Write the module that does, or "
+        "the new name:",
+    )
 
 
 def names_in_code(source):
@@ -199,9 +221,9 @@ def test_docstrings_and_comments_name_classes_that_exist():
     for source in parsed_sources(*ALL_FOLDERS):
         known |= {*names_in_code(source)}
     wrong = [
-        f"{source.path.relative_to(ROOT)}: {name}"
-        for source, text in all_prose()
-        for name in classes_named_in(text)
+        prose.place(name)
+        for prose in all_prose()
+        for name in classes_named_in(prose.text)
         if name not in known
     ]
     check_none(
@@ -258,13 +280,13 @@ class Members:
 def test_docstrings_and_comments_name_members_that_exist():
     members = Members()
     wrong = [
-        f"{source.path.relative_to(ROOT)}: {owner}.{name}"
-        for source, text in all_prose()
-        for parts in dotted_names(text)
+        prose.place(f"{owner}.{name}")
+        for prose in all_prose()
+        for parts in dotted_names(prose.text)
         for owner, name in itertools.pairwise(parts)
         if owner[0].isupper() and not members.has(owner, name)
     ]
-    check_none(wrong, "The class has no such member:")
+    check_none(wrong, "The class has no such member. Write its new name:")
 
 
 def listed_names(owner, title):
@@ -282,13 +304,15 @@ def listed_names(owner, title):
 def test_classes_have_the_attributes_that_their_docstrings_list():
     members = Members()
     wrong = [
-        f"{source.path.relative_to(ROOT)}: {owner.name}.{name}"
+        f"{source.place(owner)}: {owner.name}.{name}"
         for source, owner in all_classes()
         for name in listed_names(owner, "Attributes")
         if not members.has(owner.name, name)
     ]
     check_none(
-        wrong, "The class has no such attribute, which its docstring lists:"
+        wrong,
+        "The class has no such attribute. Remove it from the docstring, or "
+        "write its new name:",
     )
 
 

@@ -1,9 +1,16 @@
 """How pytest names, sorts and shares out the tests, which run in parallel.
 
 `make test` runs them in several processes by pytest-xdist. tests/conftest.py
-loads this plugin, so no test imports it.
+loads this plugin, so no test imports it. pytest calls these hooks by their
+names:
 
-For example:
+    pytest_configure                  lets Ctrl-C stop the scripts under test
+    pytest_make_parametrize_id        names the cases of a test by their values
+    pytest_collection_modifyitems     starts the slowest folders first
+    pytest_collection_finish          makes garbage collection cheaper
+    pytest_xdist_make_scheduler       keeps the tests of a file in one process
+
+A test asks for the fixture `made_once` to share a slow result among processes:
 
     @pytest.fixture(scope="session")
     def tiny(made_once):

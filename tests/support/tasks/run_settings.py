@@ -2,7 +2,7 @@
 
 For example:
 
-    start_or_resume(tmp_path, settings={"task_name": "mrpc"})
+    start_or_resume(tmp_path / "run", settings={"task_name": "mrpc"})
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,14 @@ import modeling
 from files import json_files
 from model_folders import model_json
 from model_folders.model_json_types import TrainingSettings
-from model_folders.reading import folder_reading
 from modeling.base_task_model import AnyTaskModel
-from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.preparation.resume_checks import check_resumed_settings
-from training.run_files.model_description import create_training_settings
+from training.fine_tuning.encoded_sets import (
+    fingerprint_sets,
+    write_encoded_sets,
+)
+from training.fine_tuning.plan import plan_fine_tuning
 from training.run_files.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).
@@ -27,6 +28,7 @@ RECORDS = [["eval.tfrecord", 5, 1]]
 
 def touch_checkpoint(folder: Path) -> Path:
     """Makes a folder one with a checkpoint, so that its settings count."""
+    folder.mkdir(exist_ok=True)
     for end in ("index", "data-00000-of-00001"):
         (folder / f"model.ckpt-1.{end}").touch()
     return folder
@@ -59,14 +61,20 @@ def begin_run(
 def start_or_resume(
     folder: Path, settings: TrainingSettings, **flags: object
 ) -> None:
-    """Checks settings against those of a run, if it has any; records them."""
-    config = toy_task.create_config(folder, max_seq_length=8, **flags)
-    own_run = None
-    read = folder_reading.read_preset(folder, "--output_dir")
-    # Without this file, the run begins.
-    if (folder / model_json.MODEL_JSON_FILE).exists():
-        own_run = read
-    settings = create_training_settings(config, own_run, settings)
-    check_resumed_settings(config, own_run, settings)
-    bert_config = modeling.BertConfig(**models.TINY)
-    begin_run(config, modeling.BertClassifier(bert_config, 2), settings)
+    """Plans a run with a task's settings, records them, and saves no weights.
+
+    The command resumes the run in the folder, if it has one.
+    """
+    starting_point = toy_task.load_start(
+        folder,
+        **{"do_train": True, "max_seq_length": 8, "train_batch_size": 4}
+        | flags,
+    )
+    task = toy_task.ToyTask(starting_point, settings=settings)
+    encoded_sets = write_encoded_sets(task, task.config.state_folder)
+    plan = plan_fine_tuning(
+        task, encoded_sets, fingerprint_sets(task.config, encoded_sets)
+    )
+    model = modeling.BertClassifier(starting_point.bert_config, 2)
+    begin_run(task.config, model, plan.training_settings)
+    touch_checkpoint(folder)

@@ -64,21 +64,36 @@ def run_task_test(
     run = flags["output_dir"]
     more: Flags = {"save_checkpoints_steps": 4}
     done = script_runner.run(script, run.parent, **more | flags).check()
+    check_exported_scores(run, metric, export_format)
+    check_test_scores(run, metric)
+    check_last_step(done, run)
+    run_commands(done, run.parent)
+    return done
+
+
+def check_exported_scores(run: Path, metric: str, export_format: str) -> None:
+    """Checks that the export of a run scores as its model does."""
     results = read_results(run)
     exported = read_results(run, "export_eval_results.txt")
     assert f"{export_format}_{metric}" in exported
     for name, score in exported.items():
         expected = results[name.removeprefix(f"{export_format}_")]
         assert score == pytest.approx(expected, abs=1e-4), name
+
+
+def check_test_scores(run: Path, metric: str) -> None:
+    """Checks the score of the test set, which is the dev set or unlabeled."""
     if (run / "test_eval_results.txt").exists():
         tested = read_results(run, "test_eval_results.txt")
-        assert tested[metric] == pytest.approx(results[metric])
+        assert tested[metric] == pytest.approx(read_results(run)[metric])
+
+
+def check_last_step(done: ProcessResult, run: Path) -> None:
+    """Checks that the log, history and TensorBoard contain the last step."""
     last_step = list_checkpoint_steps(run)[-1]
     progress = f"Training step {last_step} of {last_step}  epoch "
     assert progress in done.stderr
     assert last_step in tensorboard_events.check_evaluations(run)
-    run_commands(done, run.parent)
-    return done
 
 
 def run_commands(done: ProcessResult, folder: Path) -> int:

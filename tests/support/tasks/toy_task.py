@@ -31,13 +31,7 @@ from training.fine_tuning.flow import fine_tune
 from training.flow_steps import trainer_loading
 from training.flow_steps.run_plan import RunPlan
 from training.loop.trainer import Trainer
-from training.preparation.starting_point_loading import (
-    check_flags,
-    complete_flags,
-    has_own_run,
-    load_starting_point,
-    read_initial_preset,
-)
+from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 
@@ -65,14 +59,21 @@ def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     return create_command(create_flags(folder, **changes)).config
 
 
-def resolve_config(folder: StrPath, **changes: object) -> FineTuningConfig:
-    """Returns the Config as a script completes it."""
-    parsed = create_command(create_flags(folder, **changes))
-    is_own_run = has_own_run(parsed.config)
-    preset = read_initial_preset(parsed.config, is_own_run=is_own_run)
-    parsed = complete_flags(parsed, preset, is_own_run=is_own_run)
-    check_flags(parsed, preset, is_own_run=is_own_run)
-    return parsed.config
+def load_start(
+    folder: Path, **changes: object
+) -> StartingPoint[FineTuningConfig]:
+    """Loads what a command with a tiny network in `folder` starts from.
+
+    The configuration of the network is written beside the folder.
+    """
+    config_file = folder.with_name("bert_config.json")
+    write_config(config_file)
+    defaults = {
+        "bert_config_file": str(config_file),
+        "vocab_file": str(SAMPLES / "vocab.txt"),
+    }
+    options = create_flags(folder, **defaults | changes)
+    return load_starting_point(create_command(options))
 
 
 def create_starting_point(

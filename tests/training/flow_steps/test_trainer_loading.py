@@ -1,4 +1,4 @@
-"""The Trainer that both flows load before they train or evaluate."""
+"""What load_trainer takes from the plan, and from the folder of the run."""
 
 import keras
 import numpy as np

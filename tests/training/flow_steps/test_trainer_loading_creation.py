@@ -1,4 +1,4 @@
-"""The Trainer that fine-tuning and pretraining create."""
+"""What create_trainer lets a model train, and which models it refuses."""
 
 import numpy as np
 import pytest

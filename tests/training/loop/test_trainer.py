@@ -1,23 +1,24 @@
 """What a Trainer trains, from the start or resumed, and what stops it."""
 
+import numpy as np
 import pytest
 
-from data.io import tf_examples
-from data.io.feature_specs import FeatureSpec
-from data.io.record_datasets import Records
-from data.io.tfrecord_files import frame_record
 from tests.support.two_weight_model import (
     BATCH_SIZE,
     OnStep,
     create_batches,
     create_loop_trainer,
     fit_batches,
+    write_records,
 )
 from training.loop.trainer import Trainer
 
+# The features `factor` of the records.
+FACTORS = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0]
 
-def count_steps(trainer):
-    """Returns (a callback, a list of the steps after which it was called)."""
+
+def create_step_recorder():
+    """Returns (a callback, the list of the steps after which it was called)."""
     steps = []
     return OnStep(lambda step, logs: steps.append(step)), steps
 
@@ -26,7 +27,7 @@ def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
     fit_batches(create_loop_trainer(tmp_path), create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.load_start()
-    callback, steps = count_steps(trainer)
+    callback, steps = create_step_recorder()
     fit_batches(trainer, create_batches([]), 5, [callback])
     assert steps == [4, 5]
 
@@ -34,22 +35,17 @@ def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
 @pytest.fixture
 def records(tmp_path):
     """Records of eight factors, for four steps of a TwoWeightModel."""
-    path = tmp_path / "train.tf_record"
     examples = [
-        tf_examples.encode_example({"factor": [factor], "zero": [0.0]})
+        {"factor": np.float32(factor), "zero": np.float32(0)}
         for factor in FACTORS
     ]
-    path.write_bytes(b"".join(map(frame_record, examples)))
-    spec = {name: FeatureSpec((), "float32") for name in ("factor", "zero")}
-    return Records([str(path)], spec)
-
-
-FACTORS = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0]
+    return write_records(tmp_path / "train.tf_record", examples)
 
 
 def train_on_records(folder, records, num_train_steps):
     """Trains up to a step, and returns the losses of the new steps."""
-    # The loss of a step is the mean of its factors, so small are the updates.
+    # With so small a learning rate the weight stays 1, and the loss of a step
+    # is the mean of its factors.
     trainer = create_loop_trainer(folder, learning_rate=1e-9)
     trainer.run_weights.load_start()
     losses = []
@@ -77,7 +73,7 @@ def test_a_finished_run_trains_nothing(tmp_path, caplog):
     fit_batches(create_loop_trainer(tmp_path), create_batches([]), 3)
     trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.load_start()
-    callback, steps = count_steps(trainer)
+    callback, steps = create_step_recorder()
     fit_batches(trainer, create_batches([]), 3, [callback])
     assert not steps
     assert "has ended at step 3" in caplog.text

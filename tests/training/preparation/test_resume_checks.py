@@ -17,8 +17,8 @@ from tests.support.tasks.run_settings import (
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with a checkpoint, so that its settings count."""
-    return touch_checkpoint(tmp_path)
+    """The folder of a run, without any files yet."""
+    return tmp_path / "run"
 
 
 def test_more_epochs_resume(folder):
@@ -78,5 +78,6 @@ def test_a_start_of_other_contents_is_refused(folder):
 
 
 def test_a_run_whose_settings_are_lost_is_not_resumed(folder):
+    touch_checkpoint(folder)
     with pytest.raises(ValueError, match=r"model\.json"):
-        toy_task.resolve_config(folder, do_train=True)
+        toy_task.load_start(folder, do_train=True)

@@ -1,13 +1,14 @@
 """What a command starts from: flags, and the folder of its weights."""
 
 import json
+import shutil
 
 import pytest
 
 from model_folders import model_json
 from options.parsed_command import ParsedCommand
 from tests.support.tasks.run_settings import write_left_to_right_run
-from tests.support.tasks.toy_task import create_config, resolve_config
+from tests.support.tasks.toy_task import create_config, load_start
 from training.config.classifier_config import ClassifierConfig
 from training.config.ner_config import NerConfig
 from training.config.squad_config import SquadConfig
@@ -19,9 +20,9 @@ def test_a_network_flag_that_is_not_given_is_that_of_the_weights(
     tmp_path,
 ):
     folder = write_left_to_right_run(tmp_path / "trained")
-    config = resolve_config(
+    config = load_start(
         tmp_path / "new", do_eval=True, init_checkpoint=str(folder)
-    )
+    ).config
     assert config.training.left_to_right
 
 
@@ -35,28 +36,38 @@ def cased_weights(tmp_path):
     return folder
 
 
+@pytest.fixture
+def cased_words(tmp_path):
+    """Path of a vocabulary with an uppercase letter."""
+    path = tmp_path / "mine.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nAnna\n")
+    return str(path)
+
+
 def test_the_folder_of_the_weights_decides_a_flag_left_open(
-    cased_weights, tmp_path
+    cased_weights, cased_words, tmp_path
 ):
     flags = {"do_train": True, "init_checkpoint": str(cased_weights)}
-    config = resolve_config(tmp_path / "run", **flags)
+    config = load_start(
+        tmp_path / "run", vocab_file=cased_words, **flags
+    ).config
     assert not config.model.do_lower_case
 
 
 def test_a_flag_that_the_user_set_is_preferred_to_the_folder(
-    cased_weights, tmp_path
+    cased_weights, cased_words, tmp_path
 ):
+    shutil.copy(cased_words, cased_weights / "vocab.txt")
     flags = {"do_train": True, "init_checkpoint": str(cased_weights)}
-    config = resolve_config(
-        tmp_path / "run", vocab_file="mine.txt", do_lower_case=True, **flags
-    )
-    assert config.model.do_lower_case
-    assert config.model.vocab_file == "mine.txt"
+    config = load_start(
+        tmp_path / "run", vocab_file=cased_words, **flags
+    ).config
+    assert config.model.vocab_file == cased_words
 
 
 def test_a_command_that_does_not_train_needs_weights(tmp_path):
     with pytest.raises(ValueError, match="and no --init_checkpoint"):
-        resolve_config(tmp_path / "run", do_eval=True)
+        load_start(tmp_path / "run", do_eval=True)
 
 
 @pytest.mark.parametrize(

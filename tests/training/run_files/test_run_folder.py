@@ -24,8 +24,8 @@ from training.run_files.run_folder import RunFolder
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with a checkpoint, so that its settings count."""
-    return touch_checkpoint(tmp_path)
+    """The folder of a run, without any files yet."""
+    return tmp_path / "run"
 
 
 @pytest.mark.parametrize(
@@ -41,11 +41,12 @@ def folder(tmp_path):
     ],
 )
 def test_a_file_of_another_form_is_named(folder, change, name):
+    touch_checkpoint(folder)
     (folder / model_json.MODEL_JSON_FILE).write_text(
         json.dumps({"version": 1} | change)
     )
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
-        toy_task.resolve_config(folder, do_eval=True)
+        toy_task.load_start(folder, do_eval=True)
 
 
 def entry_paths(entries, path=()):
@@ -88,13 +89,13 @@ def described(folder):
     "command",
     [
         pytest.param(
-            lambda folder, settings: toy_task.resolve_config(
+            lambda folder, settings: toy_task.load_start(
                 folder, max_seq_length=8, do_eval=True
             ),
             id="evaluate",
         ),
         pytest.param(
-            lambda folder, settings: toy_task.resolve_config(
+            lambda folder, settings: toy_task.load_start(
                 folder, max_seq_length=8, do_train=True
             ),
             id="train",
