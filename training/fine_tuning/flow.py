@@ -231,7 +231,10 @@ def _list_dev_score_lines(
 def _list_export_commands(task: AnyFineTuningTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
-    head_settings: HeadSettings = {**task.settings, "name": config.model_class}
+    head_settings: HeadSettings = {
+        **task.fixed_head_settings,
+        "name": config.model_class,
+    }
     return example_calls.list_example_commands(
         head_settings, config.export.export_dir, config.data_file
     )

@@ -88,7 +88,7 @@ def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
             starting_point.preset,
             starting_point.bert_config,
             starting_point.tokenizer,
-            settings=starting_point.config.network_arguments,
+            network_arguments=starting_point.config.network_arguments,
             trains=starting_point.config.training.do_train,
         )
 

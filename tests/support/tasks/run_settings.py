@@ -2,7 +2,7 @@
 
 For example:
 
-    start_or_resume(tmp_path, settings={"task_name": "mrpc"})
+    start_or_resume(tmp_path, {"task_name": "mrpc"})
 """
 
 from collections.abc import Sequence
@@ -47,17 +47,17 @@ def write_left_to_right_run(folder: Path) -> Path:
 def begin_run(
     config: FineTuningConfig,
     model: AnyTaskModel,
-    settings: TrainingSettings,
+    training_settings: TrainingSettings,
     labels: Sequence[str] | None = None,
 ) -> None:
     """Describes a model in a run's folder, as the start of a run does."""
     starting_point = toy_task.create_starting_point(config, model.config)
     run_folder = RunFolder.open(starting_point, labels)
-    run_folder.write_description(model, settings)
+    run_folder.write_description(model, training_settings)
 
 
 def start_or_resume(
-    folder: Path, settings: TrainingSettings, **flags: object
+    folder: Path, training_settings: TrainingSettings, **flags: object
 ) -> None:
     """Checks settings against those of a run, if it has any; records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
@@ -66,7 +66,11 @@ def start_or_resume(
     # Without this file, the run begins.
     if (folder / model_json.MODEL_JSON_FILE).exists():
         own_run = read
-    settings = create_training_settings(config, own_run, settings)
-    check_resumed_settings(config, own_run, settings)
+    training_settings = create_training_settings(
+        config, own_run, training_settings
+    )
+    check_resumed_settings(config, own_run, training_settings)
     bert_config = modeling.BertConfig(**models.TINY)
-    begin_run(config, modeling.BertClassifier(bert_config, 2), settings)
+    begin_run(
+        config, modeling.BertClassifier(bert_config, 2), training_settings
+    )
