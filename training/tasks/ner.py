@@ -208,8 +208,8 @@ def open_sets(starting_point: StartingPoint[NerConfig]) -> FileSets[NerExample]:
 def create_task(
     starting_point: StartingPoint[NerConfig], sets: FileSets[NerExample]
 ) -> NerTask:
-    """Checks all sets of the command, and creates the task with their tags."""
+    """Reads all sets of the command, and creates the task with their tags."""
     # There are labels, because the task is no regression.
     labels = sets.read_labels() or []
-    sets.check(starting_point.config.set_names)
+    sets.hold(starting_point.config.set_names)
     return NerTask(starting_point, sets, labels=labels)

@@ -53,7 +53,7 @@ def begin_run(
     """Describes a model in a run's folder, as the start of a run does."""
     starting_point = toy_task.create_starting_point(config, model.config)
     run_folder = RunFolder.open(starting_point, labels)
-    run_folder.write_description(model, training_settings)
+    run_folder.write_description_and_card(model, training_settings)
 
 
 def start_or_resume(
