@@ -81,7 +81,7 @@ def fine_tune(
     )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
-    with record_checks.named_record_errors(records):
+    with record_checks.explain_record_errors(records):
         if plan.num_steps:
             reasons = fine_tuner.train(plan.num_steps.training)
             if reasons.is_stopped:

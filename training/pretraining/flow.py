@@ -66,7 +66,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     )
     evaluator = PretrainingEvaluator(config, records.dev, trainer)
     evaluation = None
-    with record_checks.named_record_errors(records):
+    with record_checks.explain_record_errors(records):
         if plan.num_steps:
             reasons = _train(config, trainer, records.train, evaluator)
             if reasons.is_stopped:
