@@ -115,7 +115,7 @@ class Command(Generic[ConfigT]):
             parsed.config.check_early()
             path_flags = list_path_flags(parsed.config)
             check_paths(path_flags)
-            with _locked(path_flags if parsed.config.locks_outputs else ()):
+            with _hold_locks(path_flags if parsed.config.locks_outputs else ()):
                 return self.main(parsed)
         except BrokenPipeError:
             raise
@@ -150,7 +150,7 @@ def _configure_logging() -> None:
 
 
 @contextlib.contextmanager
-def _locked(path_flags: Iterable[PathFlag]) -> Iterator[None]:
+def _hold_locks(path_flags: Iterable[PathFlag]) -> Iterator[None]:
     """Holds the locks of the paths that flags name, in a `with` block."""
     with contextlib.ExitStack() as stack:
         for flag in path_flags:

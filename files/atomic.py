@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from files.lock import LockResult, is_path_of, try_lock
-from files.paths import StrPath, is_remote, named_errors
+from files.paths import StrPath, explain_file_errors, is_remote
 
 
 def partial_path(path: StrPath) -> str:
@@ -68,7 +68,7 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
     opened: contextlib.AbstractContextManager[IO[bytes]]
     # Add the path to errors that name no file, such as "No space left on
     # device".
-    with named_errors(path):
+    with explain_file_errors(path):
         if is_remote(path):
             opened = _remote_open(path)
         elif os.path.exists(path) and not os.path.isfile(path):

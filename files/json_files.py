@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TypeAlias, TypeVar, overload
 
 from files.atomic import write_text
-from files.paths import StrPath, named_errors
+from files.paths import StrPath, explain_file_errors
 
 # A JSON object, or a row of a table, {column: cell}. Its values are objects, so
 # that mypy demands a check of the type of each value that is read, because the
@@ -34,7 +34,7 @@ def read_json(path: StrPath) -> JsonObject:
         OSError: the file cannot be read.
         ValueError: the file is not JSON, or contains no object.
     """
-    with named_errors(path), open(path, "rb") as file:
+    with explain_file_errors(path), open(path, "rb") as file:
         text = file.read()
     return parse_json(text, os.fspath(path))
 

@@ -66,7 +66,7 @@ def literal_path(path: StrPath) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def named_errors(path: StrPath) -> Iterator[None]:
+def explain_file_errors(path: StrPath) -> Iterator[None]:
     """Adds `path` to an OSError in a `with` block, if the error names no file.
 
     Python names the file in errors of `open`, but not in errors of reading and
@@ -84,7 +84,7 @@ def named_errors(path: StrPath) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def named_tensorflow_errors(path: StrPath) -> Iterator[None]:
+def explain_tensorflow_errors(path: StrPath) -> Iterator[None]:
     """Turns errors of TensorFlow's writers in a `with` block into OSErrors.
 
     Raises:

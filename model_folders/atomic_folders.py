@@ -20,7 +20,7 @@ from files.atomic import (
     write_bytes,
 )
 from files.lock import try_lock
-from files.paths import StrPath, named_errors
+from files.paths import StrPath, explain_file_errors
 from model_folders import model_json
 
 # Possible paths of the file that lists the files of its folder. An export of
@@ -90,7 +90,7 @@ def atomic_folder(
     descriptor = os.open(work, os.O_RDONLY)
     try:
         try_lock(descriptor)
-        with named_errors(path):
+        with explain_file_errors(path):
             _write_files(work, files or {})
             yield work
         _write_listing_file(work)

@@ -76,7 +76,8 @@ def find_tf1_checkpoint(
         if contents is None:
             contents = model_json.read_model_json(path)
         if run_step == "reported":
-            loads_best = contents.get("task", {}).get("load_best", True)
+            head_settings = model_json.head_settings_of(contents)
+            loads_best = head_settings.get("load_best", True)
         else:
             loads_best = run_step == "best"
         prefix = find_best_checkpoint(path, contents) if loads_best else None

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
-from files.paths import named_errors
+from files.paths import explain_file_errors
 
 # The file of a folder that lists the labels, in the order of the outputs.
 LABELS_FILE = "labels.txt"
@@ -98,7 +98,10 @@ def format_labels(labels: Sequence[str]) -> str:
 def _read_lines(path: Path) -> list[str]:
     try:
         # Accept the byte order mark that Windows writes.
-        with named_errors(path), open(path, encoding="utf-8-sig") as reader:
+        with (
+            explain_file_errors(path),
+            open(path, encoding="utf-8-sig") as reader,
+        ):
             text = reader.read()
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: {error}. Save the file as UTF-8") from error

@@ -11,12 +11,15 @@ from files.json_files import read_json
 from files.paths import StrPath
 from files.typed_dict_checks import find_malformed_entry
 from model_folders.model_json_types import (
+    HeadSettings,
     ModelJson,
     Provenance,
     TrainingSettings,
 )
 
 MODEL_JSON_FILE = "model.json"
+# Key of the entry with the HeadSettings.
+HEAD_SETTINGS: Final = "task"
 # Key of the entry with the Provenance of the weights.
 PROVENANCE: Final = "origin"
 # Key of the entry with the checksums of an export's networks.
@@ -44,6 +47,15 @@ def read_model_json(folder: StrPath) -> ModelJson:
         )
     check_entries(values, ModelJson, file)
     return cast("ModelJson", values)
+
+
+def head_settings_of(contents: ModelJson) -> HeadSettings:
+    """Returns the settings of the head, {} if unknown.
+
+    Args:
+        contents: contents of model.json.
+    """
+    return contents.get(HEAD_SETTINGS, HeadSettings())
 
 
 def provenance_of(contents: ModelJson) -> Provenance:

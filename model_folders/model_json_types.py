@@ -1,20 +1,18 @@
 """The entries of model.json, with their types and valid values.
 
 model_json.py checks the file by these types. The entries are plain dicts, so
-that they can be written as JSON again. Each entry may be missing. A key of the
-file is not always the name by which the code calls its value:
+that they can be written as JSON again. Each entry may be missing. The code
+names a value after its type, such as `training_inputs`:
 
-    HeadSettings: `head_settings`, how the outputs of a head are read, under the
-        key `task`
-    Provenance: provenance, under the key `origin`
-    TrainingSettings: `training_settings`, all that a resumed run must keep,
-        under `settings` in the provenance. In one dict, they are the head
-        settings that the task has chosen, and the TrainingInputs
-    TrainingInputs: `training_inputs`, what a training reads
-    RunFlagsEntry: flags, under `flags` in the training inputs
-    SetFingerprint: fingerprint of a set, in the list `data` in them
-    DevSetRuleEntry: rule of the dev set, under `split` in them
-    TokenizerIdentity: identity of the tokenizer, under `tokenizer` in them
+    HeadSettings: how the outputs of a head are read
+    TrainingInputs: what a training reads
+    TrainingSettings: all that a resumed run must keep. In one dict, they are
+        the head settings that the task has fixed, and the TrainingInputs
+    Provenance: the run that trained the weights, with its TrainingSettings
+
+Some keys of the file are other words. Each has a constant: HEAD_SETTINGS and
+PROVENANCE in model_json.py, and SETS_ENTRY and DEV_SET_RULE_ENTRY in
+training/dev_set/.
 
 Where a command is compared with model.json, what the file contains is
 "recorded", and what the command would write is "current".

@@ -61,9 +61,10 @@ class TextModel(TextTaskMethods):
         path: path of the folder of the export that is loaded.
         engine: engine that runs the network.
         checksum: checksum of the files that determine the replies.
-        settings: settings of the head, from the entry `task` in model.json. If
-            the export accepts text, `num_texts` is 1 or 2 if the model was
-            trained on single texts or on pairs, None if it is unknown.
+        head_settings: settings of the head, from the entry `task` in
+            model.json. If the export accepts text, `num_texts` is 1 or 2 if
+            the model was trained on single texts or on pairs, None if it is
+            unknown.
         columns: names of the columns of the texts that the model was trained
             on, as far as they are known.
     """
@@ -83,7 +84,7 @@ class TextModel(TextTaskMethods):
             folder, self.engine.name
         )
         contents = read_export(folder, self.engine)
-        self.settings = contents.head_settings
+        self.head_settings = contents.head_settings
         self.columns = contents.columns
         self._text_engine = contents.text_engine
         self._text_task_of_name = contents.text_task_of_name

@@ -34,10 +34,10 @@ def main(parsed: ParsedCommand[ExportConfig]) -> None:
     model = load_model_to_export(preset, model_class)
     settings_check.check_trained_settings(preset, model.config, tokenizer)
     options = create_options(config, preset, model, tokenizer)
-    settings = settings_of_head(preset, model_class)
+    head_settings = settings_of_head(preset, model_class)
     export_dir = str(config.export.export_dir)
     logging.info("Exporting to %s", export_dir)
-    serving.export(export_dir, model, settings, options)
+    serving.export(export_dir, model, head_settings, options)
     logging.info(
         "Wrote the export to %s. Nothing was scored: a run with --export_dir "
         "and --do_eval scores its export",

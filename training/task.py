@@ -124,8 +124,8 @@ class FineTuningTask(
         dev_sets: names of the sets to evaluate. A second one is named
             "dev_SUFFIX", and the names of its scores end in "_SUFFIX".
         test_sets: names of the sets to predict.
-        settings: {name: value} of the task's settings that must not change when
-            a run is resumed, None for {}. They are head settings too.
+        fixed_head_settings: the head settings that must not change when a run
+            is resumed. None for {}.
         eval_files: files from which `compute_scores` reads the right answers,
             if the records do not contain them.
         can_score_export: whether `compute_scores` accepts the outputs of an
@@ -151,7 +151,7 @@ class FineTuningTask(
         label_words: Sequence[str] = (),
         dev_sets: Sequence[SetName] = ("dev",),
         test_sets: Sequence[SetName] = ("test",),
-        settings: HeadSettings | None = None,
+        fixed_head_settings: HeadSettings | None = None,
         eval_files: Sequence[str] = (),
         can_score_export: bool = True,
     ) -> None:
@@ -166,7 +166,7 @@ class FineTuningTask(
         self.label_words = label_words
         self.dev_sets = dev_sets
         self.test_sets = test_sets
-        self.settings: HeadSettings = settings or {}
+        self.fixed_head_settings: HeadSettings = fixed_head_settings or {}
         self.eval_files = eval_files
         self.can_score_export = can_score_export
 
@@ -181,18 +181,18 @@ class FineTuningTask(
     @property
     def output_mode(self) -> OutputMode | None:
         """What the model's outputs are, None if the task has only one mode."""
-        return self.settings.get("output_mode")
+        return self.fixed_head_settings.get("output_mode")
 
     @property
     def head_settings(self) -> HeadSettings:
         """Settings of the model's head, which an export records.
 
-        By default these are the `settings` and the `labels`. A subclass may add
-        settings that a resumed run may change, or that have another value in an
-        export. The names are those of `serving.export`. `trim_padding` = False
-        pads all inputs of the export.
+        By default these are the `fixed_head_settings` and the `labels`. A
+        subclass may add settings that a resumed run may change, or that have
+        another value in an export. The names are those of `serving.export`.
+        `trim_padding` = False pads all inputs of the export.
         """
-        return {**self.settings, "labels": self.labels}
+        return {**self.fixed_head_settings, "labels": self.labels}
 
     def check_preset(self, preset: Preset) -> None:
         """Checks what the files beside the initial weights state.

@@ -28,11 +28,11 @@ def export_model(workload: timing.Workload) -> tuple[str, str]:
     model.save_pretrained(folder)
     if workload["precision"] != "int8":
         return folder, "model.onnx"
-    settings = onnxruntime.configuration.AutoQuantizationConfig.avx512_vnni(
+    quantization = onnxruntime.configuration.AutoQuantizationConfig.avx512_vnni(
         is_static=False, per_channel=False
     )
     quantizer = onnxruntime.ORTQuantizer.from_pretrained(folder)
-    quantizer.quantize(settings, save_dir=folder)
+    quantizer.quantize(quantization, save_dir=folder)
     return folder, "model_quantized.onnx"
 
 

@@ -302,17 +302,17 @@ def export_model(
         model.build()
         return model
 
-    settings: HeadSettings = {}
+    head_settings: HeadSettings = {}
     if model_key == "encoder":
         model = create(modeling.BertModel)
     elif model_key == "classifier":
         model = create(modeling.BertClassifier, 2)
-        settings = {"labels": ["no", "yes"]}
+        head_settings = {"labels": ["no", "yes"]}
     else:
         model = create(modeling.BertSpanLabeler)
         # Trim padding, as the other libraries do.
-        settings = {"trim_padding": True}
-    serving.export(path, model, settings, options)
+        head_settings = {"trim_padding": True}
+    serving.export(path, model, head_settings, options)
     return path
 
 

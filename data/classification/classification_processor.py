@@ -64,7 +64,7 @@ class ClassificationProcessor:
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair. () if
             only the examples show whether they are single texts or pairs.
-        settings: settings to record with the weights.
+        fixed_head_settings: head settings of each run of the task, None for {}.
 
     Each argument is an attribute too.
 
@@ -85,7 +85,7 @@ class ClassificationProcessor:
         *,
         output_mode: OutputMode = output_modes.CLASSIFICATION,
         text_columns: Sequence[str | int] = (),
-        settings: HeadSettings | None = None,
+        fixed_head_settings: HeadSettings | None = None,
     ) -> None:
         self.sets = sets
         self.definition = definition
@@ -94,7 +94,7 @@ class ClassificationProcessor:
         self.metrics = (
             definition.metrics or metrics.METRICS_OF_MODE[output_mode]
         )
-        self.settings: HeadSettings = settings or {}
+        self.fixed_head_settings: HeadSettings = fixed_head_settings or {}
 
     @property
     def num_texts(self) -> int | None:

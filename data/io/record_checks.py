@@ -85,7 +85,7 @@ def _without_operation(message: str) -> str:
 
 
 @contextlib.contextmanager
-def named_record_errors(
+def explain_record_errors(
     records_read: Iterable[Records],
 ) -> Iterator[None]:
     """Adds the file and the record's index to errors about wrong records.

@@ -204,7 +204,7 @@ def decode_batch(
 
     Raises:
         tf.errors.InvalidArgumentError: a record does not fit the spec. Use
-            `record_checks.named_record_errors` to find out which record.
+            `record_checks.explain_record_errors` to find out which record.
     """
     values = parse_features(serialized, spec)
     are_right = [is_right for _, is_right in compare_with_spec(values, spec)]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from data.io import compressed_files, encodings
-from files.paths import StrPath, is_remote, list_matches, named_errors
+from files.paths import StrPath, explain_file_errors, is_remote, list_matches
 
 # Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
@@ -54,13 +54,13 @@ def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
         OSError: the file cannot be read, or a compressed file is damaged.
         ValueError: zstd needs a package that is not installed.
     """
-    with named_errors(path), _open_raw(path) as file:
+    with explain_file_errors(path), _open_raw(path) as file:
         yield compressed_files.decompress_file(file, path)
 
 
 def is_compressed(path: StrPath) -> bool:
     """Returns whether the bytes of a file are decompressed to read it."""
-    with named_errors(path), _open_raw(path) as file:
+    with explain_file_errors(path), _open_raw(path) as file:
         return (
             compressed_files.compression_of(compressed_files.buffer_file(file))
             is not None

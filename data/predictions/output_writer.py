@@ -17,7 +17,7 @@ from data.predictions.output_rows import (
 )
 from data.predictions.text_formats import write_csv, write_jsonl
 from files.atomic import atomic_open
-from files.paths import StrPath, named_errors
+from files.paths import StrPath, explain_file_errors
 
 # Format of predictions. It is also the extension of the output file's name.
 OutputFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
@@ -136,7 +136,7 @@ def write_output(
 def _open_output(path: str | None) -> Iterator[IO[bytes]]:
     """Opens the output, which appears complete or not at all."""
     if path is None:
-        with named_errors("standard output"):
+        with explain_file_errors("standard output"):
             yield sys.stdout.buffer
         return
     with contextlib.ExitStack() as stack:

@@ -78,10 +78,8 @@ class InstanceUnit:
                 writer.write(record)
         counts = dict(reader.counts)
         if not self.is_evaluation:  # Only training instances are counted.
-            # In a manifest, "num_tokens" are those of the text, and
-            # "num_pieces" those of the instances.
             counts["num_instances"] = encoder.num_instances
-            counts["num_pieces"] = encoder.num_tokens
+            counts["num_pieces"] = encoder.num_pieces
         result: UnitResult = {"shards": writer.list_shards(), "counts": counts}
         write_json(self.result_file, result)
 

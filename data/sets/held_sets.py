@@ -78,8 +78,8 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
             )
         return examples
 
-    def check(self, set_names: Iterable[BaseSet]) -> None:
-        """Checks sets early, by reading them, and holds them.
+    def hold(self, set_names: Iterable[BaseSet]) -> None:
+        """Reads sets, and holds them.
 
         A script thus stops at a wrong file before it loads TensorFlow.
         """

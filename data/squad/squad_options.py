@@ -91,7 +91,7 @@ def to_settings(
 
 
 def parse_options(
-    options_class: type[OptionsT], settings: Mapping[str, Any]
+    options_class: type[OptionsT], head_settings: Mapping[str, Any]
 ) -> OptionsT:
     """Returns the options that an export recorded.
 
@@ -99,11 +99,16 @@ def parse_options(
 
     Args:
         options_class: WindowOptions or DecodingOptions.
-        settings: settings of a span labeler, as `to_settings` returns them.
+        head_settings: settings of a span labeler, as `to_settings` returns
+            them.
     """
     # Any, because the options have different types, and `to_settings` wrote
     # them.
     names = {field.name for field in dataclasses.fields(options_class)}
     return options_class(
-        **{name: value for name, value in settings.items() if name in names}
+        **{
+            name: value
+            for name, value in head_settings.items()
+            if name in names
+        }
     )

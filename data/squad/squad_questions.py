@@ -152,7 +152,7 @@ def _list_entries(document: str, path: str) -> list[tuple[str, JsonObject]]:
 def _entry_of_row(row: tables.TableRow) -> JsonObject:
     """Converts a table's row to a question with its passage and answers."""
     cells = row.cells
-    with _named_errors(row.place):
+    with _explain_row_errors(row.place):
         answers = answer_notations.answers_of_row(cells)
     has_id = cells.get("id") not in (None, "")
     return {
@@ -164,7 +164,7 @@ def _entry_of_row(row: tables.TableRow) -> JsonObject:
 
 
 @contextlib.contextmanager
-def _named_errors(place: str) -> Iterator[None]:
+def _explain_row_errors(place: str) -> Iterator[None]:
     """Adds the place to a ValueError."""
     try:
         yield
@@ -196,13 +196,13 @@ def _in_squad_layout(qa: object, place: str) -> JsonObject:
     if "answers" not in qa and column:
         answer = qa.pop(column)
         start = qa.pop("answer_start", None)
-        with _named_errors(place):
+        with _explain_row_errors(place):
             qa["answers"] = answer_notations.list_answers(answer, start)
         qa.setdefault("is_impossible", not qa["answers"])
     elif isinstance(qa.get("answers"), dict | list):
         # In transformers' files, answers are {"text": [...], "answer_start":
         # [...]}.
-        with _named_errors(place):
+        with _explain_row_errors(place):
             answers = answer_notations.list_answers(qa["answers"])
         if isinstance(qa["answers"], dict):
             qa.setdefault("is_impossible", not answers)

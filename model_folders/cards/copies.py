@@ -61,7 +61,7 @@ def create_model_json_of_copy(
         "name": model_class,
         **(head_settings or {}),
     }
-    contents["task"] = cast("HeadSettings", task_entry)
+    contents[model_json.HEAD_SETTINGS] = cast("HeadSettings", task_entry)
     provenance = contents.setdefault(model_json.PROVENANCE, Provenance())
     kept = {
         name: value

@@ -21,7 +21,11 @@ from model_folders.cards.example_calls import (
     list_example_commands,
 )
 from model_folders.cards.file_table import list_file_rows
-from model_folders.model_json import provenance_of, training_settings_of
+from model_folders.model_json import (
+    head_settings_of,
+    provenance_of,
+    training_settings_of,
+)
 from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
@@ -64,7 +68,16 @@ class Card(abc.ABC):
     @property
     def head_settings(self) -> HeadSettings:
         """Settings of the head, and `name`, the class of the model."""
-        return self.model_json.get("task", HeadSettings())
+        return head_settings_of(self.model_json)
+
+    @property
+    def merged_head_settings(self) -> HeadSettings:
+        """The head settings, with those that only the run's training states."""
+        merged: TrainingSettings = {
+            **training_settings_of(self.model_json),
+            **self.head_settings,
+        }
+        return merged
 
     @property
     def model_class(self) -> str | None:
@@ -80,11 +93,6 @@ class Card(abc.ABC):
     def provenance(self) -> Provenance:
         """Where the weights are from."""
         return provenance_of(self.model_json)
-
-    @property
-    def settings(self) -> TrainingSettings:
-        """Settings of the training and of the head."""
-        return {**training_settings_of(self.model_json), **self.head_settings}
 
     @property
     def training_command(self) -> str:
@@ -182,12 +190,14 @@ class RunCard(Card):
     @property
     def example(self) -> ExampleCall | None:
         """A call of the exported model, None if it reads no texts."""
-        return choose_example(self.settings)
+        return choose_example(self.merged_head_settings)
 
     @property
     def commands(self) -> Sequence[str]:
         """Commands that ask the exported model, [] if there is none."""
-        return list_example_commands(self.settings, self.export, self.table)
+        return list_example_commands(
+            self.merged_head_settings, self.export, self.table
+        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -223,12 +233,12 @@ class ExportCard(Card):
     @property
     def example(self) -> ExampleCall | None:
         """A call of the model, None if it reads no texts."""
-        return choose_example(self.settings)
+        return choose_example(self.merged_head_settings)
 
     @property
     def commands(self) -> Sequence[str]:
         """Commands that ask the model, [] if it reads no texts."""
-        return list_example_commands(self.settings, "FOLDER")
+        return list_example_commands(self.merged_head_settings, "FOLDER")
 
     @property
     def unscored_files(self) -> Sequence[str]:
@@ -242,7 +252,7 @@ class ExportCard(Card):
     @property
     def input_length(self) -> int:
         """The most WordPieces that `networks` read at a time."""
-        max_seq_length = self.settings["max_seq_length"]
+        max_seq_length = self.merged_head_settings["max_seq_length"]
         return min(max_seq_length, self.fixed_length or max_seq_length)
 
 

@@ -42,7 +42,7 @@ def open_h5_entries(path: str) -> dict[str, WeightEntry]:
     """
     links: dict[str, object] = {}
     entries: dict[str, WeightEntry] = {}
-    with _named_errors(path), h5py.File(path, "r") as file:
+    with _explain_file_errors(path), h5py.File(path, "r") as file:
         # The method follows no link, and its callback must raise no error.
         file.visititems_links(links.__setitem__)
         for name, link in links.items():
@@ -72,7 +72,7 @@ def _check_size(path: str, entries: Iterable[WeightEntry]) -> None:
 
 
 @contextlib.contextmanager
-def _named_errors(path: str) -> Iterator[None]:
+def _explain_file_errors(path: str) -> Iterator[None]:
     try:
         yield
     except _FILE_ERRORS as error:
@@ -116,6 +116,6 @@ def _create_entry(path: str, name: str, dataset: h5py.Dataset) -> WeightEntry:
 def _read_dataset(
     path: str, name: str, dtype: np.dtype[np.generic]
 ) -> WeightArray:
-    with _named_errors(path), h5py.File(path, "r") as file:
+    with _explain_file_errors(path), h5py.File(path, "r") as file:
         values: WeightArray = file[name][()]
         return values.view(dtype)

@@ -171,11 +171,11 @@ def _class_and_settings_of(
     contents: ModelJson,
 ) -> tuple[str | None, HeadSettings]:
     """Returns (class of the model, settings of its head) of a model.json."""
-    settings = contents.get("task", HeadSettings()).copy()
-    if mode := settings.get("output_mode"):
-        settings.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
-    model_class = settings.pop("name", None)
-    return model_class, settings
+    head_settings = model_json.head_settings_of(contents).copy()
+    if mode := head_settings.get("output_mode"):
+        head_settings.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
+    model_class = head_settings.pop("name", None)
+    return model_class, head_settings
 
 
 def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:

@@ -12,6 +12,7 @@ from absl import logging
 
 from model_folders import kinds, model_json
 from model_folders.bert_config import BertConfig
+from model_folders.output_modes import OutputMode
 from model_folders.reading.preset import NETWORK_ARGUMENTS, Preset
 from model_folders.tokenizer_files import Tokenizer
 
@@ -31,7 +32,8 @@ def check_trained_settings(
     bert_config: BertConfig,
     tokenizer: Tokenizer | None = None,
     *,
-    settings: Mapping[str, object] | None = None,
+    network_arguments: Mapping[str, object] | None = None,
+    output_mode: OutputMode | None = None,
     trains: bool = False,
 ) -> None:
     """Checks that a model is used with the settings it was trained with.
@@ -40,19 +42,21 @@ def check_trained_settings(
         preset: what the folder of the weights states.
         bert_config: configuration of the network that loads the weights.
         tokenizer: tokenizer of the texts, or None.
-        settings: {setting: value} of other settings to compare, such as
-            NETWORK_ARGUMENTS. Settings that the folder does not state are not
-            compared.
+        network_arguments: {argument in NETWORK_ARGUMENTS: value}, {} to compare
+            none of them. Those that the folder does not state are not compared.
+        output_mode: what the model's outputs are, None to not compare them.
         trains: whether the model will be trained. Then its sizes may differ
             from the folder's, because a student may contain fewer blocks.
 
     Raises:
         ValueError: a setting differs. The message names the setting.
     """
-    current = {
-        **(settings or {}),
+    current: dict[str, object] = {
+        **(network_arguments or {}),
         "bert_config": _select_compared_entries(bert_config.to_dict(), trains),
     }
+    if output_mode:
+        current["output_mode"] = output_mode
     if tokenizer:
         current["tokenizer"] = tokenizer.identity
     recorded = _collect_stated_settings(preset, trains)

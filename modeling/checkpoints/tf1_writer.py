@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from files.atomic import partial_path, sync_to_disk
-from files.paths import StrPath, named_tensorflow_errors
+from files.paths import StrPath, explain_tensorflow_errors
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import BERT_CONFIG_FILE
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
@@ -111,7 +111,7 @@ def write_checkpoint(
     folder = Path(path).parent
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with named_tensorflow_errors(f"The checkpoint {path}"):
+        with explain_tensorflow_errors(f"The checkpoint {path}"):
             # Eager tensors share their variables' memory, so no value is
             # copied.
             tf.raw_ops.SaveV2(

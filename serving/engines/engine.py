@@ -79,8 +79,8 @@ class Engine(abc.ABC):
     def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
         """Runs the network. Several threads may call this method.
 
-        Only the calls of the package are inside of `engine_errors`, so that a
-        bug in this method stays visible as such.
+        Only the calls of the package are inside of `explain_engine_errors`, so
+        that a bug in this method stays visible as such.
 
         Raises:
             EngineError: the network fails.
@@ -190,7 +190,7 @@ def count_threads(num_threads: int | None) -> int:
 
 # The errors of ONNX Runtime have no common base class but Exception.
 @contextlib.contextmanager
-def named_load_errors(path: Path) -> Iterator[None]:
+def explain_load_errors(path: Path) -> Iterator[None]:
     """Turns the errors of a package that loads `path` into an OSError.
 
     The message names the file. A MemoryError is raised unchanged.
@@ -207,7 +207,7 @@ def named_load_errors(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def engine_errors() -> Iterator[None]:
+def explain_engine_errors() -> Iterator[None]:
     """Turns the errors of a package that runs a network into an EngineError."""
     try:
         yield

@@ -11,8 +11,8 @@ from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,
     count_threads,
-    engine_errors,
-    named_load_errors,
+    explain_engine_errors,
+    explain_load_errors,
 )
 
 
@@ -24,7 +24,7 @@ class LiteRt(Engine):
     def __init__(self, path: Path, num_threads: int | None = None) -> None:
         # Allow one call at a time, because calls share memory.
         self._lock = threading.Lock()
-        with named_load_errors(path):
+        with explain_load_errors(path):
             # If LiteRT mapped the file into memory, overwriting the file would
             # change the replies or crash the process.
             interpreter = Interpreter(
@@ -42,6 +42,6 @@ class LiteRt(Engine):
         super().__init__(inputs)
 
     def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
-        with self._lock, engine_errors():
+        with self._lock, explain_engine_errors():
             outputs: OutputArrays = self._serve(**features)
         return outputs

@@ -14,8 +14,8 @@ from serving.engines.engine import (
     Engine,
     InputShapes,
     count_threads,
-    engine_errors,
-    named_load_errors,
+    explain_engine_errors,
+    explain_load_errors,
 )
 from serving.engines.export_formats import (
     ONNX_NAME_OF_INPUT,
@@ -36,7 +36,7 @@ class OnnxRuntime(Engine):
     name = "onnx"
 
     def __init__(self, path: Path, num_threads: int | None = None) -> None:
-        with named_load_errors(path):
+        with explain_load_errors(path):
             session = _start_session(path, count_threads(num_threads))
             metadata = session.get_modelmeta().custom_metadata_map
             inputs = _read_inputs(session, path)
@@ -51,7 +51,7 @@ class OnnxRuntime(Engine):
             ONNX_NAME_OF_INPUT[name]: np.asarray(value, np.int64)
             for name, value in features.items()
         }
-        with engine_errors():
+        with explain_engine_errors():
             outputs = self._session.run([*self._outputs.values()], inputs)
         return dict(zip(self._outputs, outputs, strict=True))
 

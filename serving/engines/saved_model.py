@@ -14,8 +14,8 @@ from files.paths import literal_path
 from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,
-    engine_errors,
-    named_load_errors,
+    explain_engine_errors,
+    explain_load_errors,
 )
 
 
@@ -34,7 +34,7 @@ class SavedModel(Engine):
     def __init__(self, path: Path, num_threads: int | None = None) -> None:
         if num_threads:
             tf.config.threading.set_intra_op_parallelism_threads(num_threads)
-        with named_load_errors(path):
+        with explain_load_errors(path):
             with literal_path(path.parent) as name:
                 # Keep a reference to the model, because it owns the variables.
                 self._loaded = tf.saved_model.load(name)
@@ -45,7 +45,7 @@ class SavedModel(Engine):
         super().__init__(inputs)
 
     def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
-        with engine_errors():
+        with explain_engine_errors():
             inputs = {
                 name: tf.constant(values) for name, values in features.items()
             }

@@ -31,7 +31,7 @@ def is_exportable(model: BaseModel) -> bool:
 def export(
     folder: str | os.PathLike[str],
     model: BaseModel,
-    settings: HeadSettings,
+    head_settings: HeadSettings,
     options: ExportOptions,
 ) -> model_card.ExportCard | None:
     """Exports a model, with signatures that suit the kind of the model.
@@ -47,12 +47,12 @@ def export(
     Args:
         folder: folder to write. It gets this name when it is complete.
         model: model to export, of a class in `modeling`.
-        settings: settings of the head, with the names that model.json records
-            under `task`. Names that the kind of the model does not use are
-            ignored. A classifier uses `labels`, `output_mode`, `doc_stride` and
-            `num_texts`, a token classifier `labels` and `legal_tags`, and a
-            span labeler the fields of WindowOptions and DecodingOptions in
-            data/squad.
+        head_settings: settings of the head, with the names that model.json
+            records under `task`. Names that the kind of the model does not use
+            are ignored. A classifier uses `labels`, `output_mode`,
+            `doc_stride` and `num_texts`, a token classifier `labels` and
+            `legal_tags`, and a span labeler the fields of WindowOptions and
+            DecodingOptions in data/squad.
         options: options that do not depend on the kind of the model.
 
     Returns:
@@ -84,5 +84,5 @@ def export(
             f"can are {exported} and {ModelClass.EMBEDDER}"
         )
     exporter = HEAD_EXPORTER_OF_CLASS[ModelClass(model_class)]
-    signatures = exporter.create_signatures(model, settings, options)
+    signatures = exporter.create_signatures(model, head_settings, options)
     return write_export(folder, model, signatures, options)

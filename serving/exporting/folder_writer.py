@@ -8,7 +8,7 @@ from typing import Protocol
 
 from dependencies.installation import extra_of, install_command
 from files import atomic
-from files.paths import named_tensorflow_errors
+from files.paths import explain_tensorflow_errors
 from model_folders import atomic_folders, kinds, model_json
 from model_folders.bert_config import (
     BERT_CONFIG_FILE,
@@ -61,7 +61,7 @@ def write_export(
             "max_seq_length": options.max_seq_length
         }
     with atomic_folders.atomic_folder(export_dir) as folder:
-        with named_tensorflow_errors(f"--export_dir={export_dir}"):
+        with explain_tensorflow_errors(f"--export_dir={export_dir}"):
             _write_networks(folder, model, signatures, options)
         extra = folder
         if _is_only_saved_model(options):

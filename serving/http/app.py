@@ -1,7 +1,7 @@
 """The ASGI application of the server, through which requests pass.
 
 server_process.py receives the requests, and routes.py finds the handler that
-answers each.
+replies to each.
 """
 
 import hmac

@@ -85,7 +85,7 @@ class Handlers:
         text_task_name: Annotated[str, PathParameter(alias="task")],
         http_request: HttpRequest,
     ) -> Response:
-        """Answers {"text": "..."}, or several texts, by a task of a model.
+        """Replies to {"text": "..."}, or several texts, by a task of a model.
 
         The fields depend on the task, as in predict.py. For several texts, send
         a list of objects, or a list of texts in a field.
@@ -105,7 +105,7 @@ class Handlers:
     async def reply_to_predict_request(
         self, name: str, http_request: HttpRequest
     ) -> Response:
-        """Answers {"instances": [...]}, texts or objects, by the main task.
+        """Replies to {"instances": [...]}, texts or objects, by the main task.
 
         The reply is {"predictions": list of the replies of that task}.
         """

@@ -40,7 +40,7 @@ class ServedModel:
                 name: text_task.field_names
                 for name, text_task in self.text_task_of_name.items()
             },
-            "num_texts": text_model.settings.get("num_texts"),
+            "num_texts": text_model.head_settings.get("num_texts"),
             "engine": text_model.engine.name,
         }
         self._queue = CallQueue()

@@ -12,7 +12,7 @@ from data.tables import file_ranges
 from data.tables.file_ranges import FileRange
 from data.tables.rows import NumberedRow
 from data.tables.table_layout import TableLayout, format_of
-from files.paths import named_errors
+from files.paths import explain_file_errors
 from serving.predict.request_parser import RequestColumns, RequestParser
 from serving.text_tasks.request_fields import Request
 from serving.text_tasks.text_task import AnyTextTask
@@ -132,7 +132,7 @@ def _to_input_rows(
     parser: RequestParser, rows: Iterable[NumberedRow], path: str
 ) -> Iterator[InputRow]:
     """Yields an InputRow without a file for each row of the file `path`."""
-    with named_errors(path):
+    with explain_file_errors(path):
         for row_number, row in rows:
             if isinstance(row, ValueError):
                 yield InputRow(row_number, {}, row)

@@ -238,7 +238,9 @@ def reply_in_bulk(
             "files: set --input_file, and --output_file to a local path"
         )
     job = BulkJob(
-        setup=_create_bulk_setup(config, output_format, paths),
+        setup=_create_bulk_setup(
+            config, _load_text_model(config), output_format, paths
+        ),
         input_files=paths,
         output_file=output_file,
         num_shards=config.num_shards or 0,
@@ -253,10 +255,12 @@ def reply_in_bulk(
 
 
 def _create_bulk_setup(
-    config: PredictConfig, output_format: OutputFormat, paths: Sequence[str]
+    config: PredictConfig,
+    text_model: TextModel,
+    output_format: OutputFormat,
+    paths: Sequence[str],
 ) -> BulkSetup:
-    """Loads the model, and returns what the units of a job share."""
-    text_model = _load_text_model(config)
+    """Returns what the units of a job share."""
     return BulkSetup(
         model=text_model.path,
         checksum=text_model.checksum,

@@ -84,7 +84,7 @@ def test_other_processes_find_a_relative_path(tmp_path, monkeypatch):
 def test_an_error_without_a_file_gets_its_name():
     with (
         pytest.raises(OSError, match="No space left") as caught,
-        paths.named_errors("out.txt"),
+        paths.explain_file_errors("out.txt"),
     ):
         raise OSError(28, "No space left on device")
     assert caught.value.filename == "out.txt"
@@ -93,7 +93,7 @@ def test_an_error_without_a_file_gets_its_name():
 def test_an_error_keeps_the_file_that_it_names():
     with (
         pytest.raises(FileNotFoundError) as caught,
-        paths.named_errors("out.txt"),
+        paths.explain_file_errors("out.txt"),
     ):
         os.stat("/nowhere/in.txt")
     assert caught.value.filename == "/nowhere/in.txt"
@@ -103,7 +103,7 @@ def test_an_error_of_tensorflow_names_what_could_not_be_written():
     import tensorflow as tf
 
     error = tf.errors.UnavailableError(None, None, "no disk [Op:SaveV2]")
-    named = paths.named_tensorflow_errors("--export_dir=model")
+    named = paths.explain_tensorflow_errors("--export_dir=model")
     message = "^--export_dir=model cannot be written: no disk$"
     with pytest.raises(OSError, match=message), named:
         raise error

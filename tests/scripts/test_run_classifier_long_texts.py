@@ -96,7 +96,7 @@ def check_answers(flags, engine=None):
     """Compares an export's answers with the run's predictions."""
     bert = serving.load(flags["export_dir"], engine=engine)
     # The export accepts no second text.
-    assert bert.settings["num_texts"] == 1
+    assert bert.head_settings["num_texts"] == 1
     rows = read_json_lines(flags["output_dir"] / "predictions.jsonl")
     answers = bert.classify([row["text_a"] for row in rows])
     for row, answer in zip(rows, answers, strict=True):

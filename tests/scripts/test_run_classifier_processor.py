@@ -170,7 +170,7 @@ def test_a_description_records_the_class_and_its_labels(trained_run, file):
 def test_an_export_of_a_run_needs_no_class(copied, script, model_flag):
     flags = {model_flag: "run", "export_dir": "again"}
     script_runner.run(script, copied, **flags).check()
-    assert serving.load(copied / "again").settings["num_texts"] == 2
+    assert serving.load(copied / "again").head_settings["num_texts"] == 2
 
 
 def test_predictions_of_a_run_need_its_class(copied, flags):

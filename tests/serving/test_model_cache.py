@@ -81,7 +81,7 @@ def test_a_model_whose_folder_changed_does_not_reply(changed_model):
 
 def test_a_model_whose_folder_changed_states_no_settings(changed_model):
     with pytest.raises(ValueError, match="another model"):
-        _ = changed_model.settings
+        _ = changed_model.head_settings
 
 
 def test_a_model_whose_folder_is_gone_is_an_error(model):

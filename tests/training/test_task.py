@@ -18,7 +18,7 @@ class LabeledTask(ToyTask):
             starting_point,
             labels=("no", "yes"),
             label_words=("0", "1"),
-            settings={"max_seq_length": 8, "num_texts": 2},
+            fixed_head_settings={"max_seq_length": 8, "num_texts": 2},
         )
 
 
@@ -57,9 +57,9 @@ def test_an_export_records_the_settings_and_the_labels(starting_point):
 
 
 def test_each_task_has_settings_of_its_own(starting_point):
-    settings = ToyTask(starting_point).settings
-    settings["num_texts"] = 1
-    assert ToyTask(starting_point).settings == {}
+    fixed_head_settings = ToyTask(starting_point).fixed_head_settings
+    fixed_head_settings["num_texts"] = 1
+    assert ToyTask(starting_point).fixed_head_settings == {}
 
 
 def test_records_are_examples_unless_a_task_pools_them(starting_point):

@@ -108,7 +108,7 @@ def create_options(
 
 def settings_of_head(preset: Preset, model_class: ModelClass) -> HeadSettings:
     """Returns {setting of the head: value} that the folder records."""
-    settings: HeadSettings = {
+    head_settings: HeadSettings = {
         **preset.head_settings,
         "labels": preset.labels,
         "num_texts": preset.training_settings.get("num_texts"),
@@ -116,5 +116,5 @@ def settings_of_head(preset: Preset, model_class: ModelClass) -> HeadSettings:
     is_span_labeler = model_class == ModelClass.SPAN_LABELER
     if is_span_labeler and preset.trim_padding is not None:
         # This flag of the training also changes how answers are decoded.
-        settings["trim_padding"] = preset.trim_padding
-    return settings
+        head_settings["trim_padding"] = preset.trim_padding
+    return head_settings

@@ -82,7 +82,7 @@ def fine_tune(
     )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
-    with record_checks.named_record_errors(records):
+    with record_checks.explain_record_errors(records):
         if plan.num_steps:
             reasons = fine_tuner.train(plan.num_steps.training)
             if reasons.is_stopped:
@@ -232,7 +232,10 @@ def _list_dev_score_lines(
 def _list_export_commands(task: AnyFineTuningTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
-    head_settings: HeadSettings = {**task.settings, "name": config.model_class}
+    head_settings: HeadSettings = {
+        **task.fixed_head_settings,
+        "name": config.model_class,
+    }
     return example_calls.list_example_commands(
         head_settings, config.export.export_dir, config.data_file
     )

@@ -79,7 +79,7 @@ def collect_fine_tuning_settings(
     their checksums.
 
     Args:
-        task: states its own settings, and holds the flags.
+        task: the task, with its `fixed_head_settings`.
         train_set: the set to train on.
         set_fingerprints: the sets of the command, as model.json records them.
 
@@ -89,21 +89,21 @@ def collect_fine_tuning_settings(
         OSError: a file cannot be read.
     """
     starting_point = task.starting_point
-    settings: TrainingSettings = {
+    training_settings: TrainingSettings = {
         **fingerprints.fingerprint_starting_point(starting_point),
-        **task.settings,
+        **task.fixed_head_settings,
         SETS_ENTRY: [*set_fingerprints.values()],
     }
     dev_set_rule = choose_dev_set_rule_to_record(
         starting_point.dev_set_rule, starting_point.preset
     )
     if dev_set_rule:
-        settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
-    settings["train_records"] = fingerprints.fingerprint_files(
+        training_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
+    training_settings["train_records"] = fingerprints.fingerprint_files(
         train_set.records.files
     )
     return model_description.create_training_settings(
-        task.config, starting_point.own_run, settings
+        task.config, starting_point.own_run, training_settings
     )
 
 

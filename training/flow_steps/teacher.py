@@ -98,9 +98,8 @@ def _check_teacher(
     tokenizer. Their networks may differ.
     """
     config = starting_point.config
-    settings = {"output_mode": output_mode} if output_mode else {}
     settings_check.check_trained_settings(
-        preset, bert_config, starting_point.tokenizer, settings=settings
+        preset, bert_config, starting_point.tokenizer, output_mode=output_mode
     )
     if config.distillation.distill_alpha:
         settings_check.check_model_class(preset, config.model_class)

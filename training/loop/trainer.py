@@ -118,12 +118,10 @@ class Trainer:
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
         if self.config.is_chief and self._training_settings is not None:
-            self.run_weights.write_description(self._training_settings)
-        first_step = self.run_weights.global_step
-        with (
-            self.run_folder.history.training(first_step),
-            stop_signals() as stop,
-        ):
+            self.run_weights.write_description_and_card(self._training_settings)
+        history = self.run_folder.history
+        history.remove_lines_after(self.run_weights.global_step)
+        with history.count_hours(), stop_signals() as stop:
             reasons = loop.run(
                 self.create_dataset(records), stop, epochs=epochs
             )

@@ -38,7 +38,7 @@ _RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 def check_resumed_settings(
     config: TrainingConfig,
     own_run: Preset | None,
-    current_settings: TrainingSettings,
+    current_training_settings: TrainingSettings,
 ) -> None:
     """Checks that a run is resumed with the settings it began with.
 
@@ -54,8 +54,8 @@ def check_resumed_settings(
     Args:
         config: the flags that the command resumes with.
         own_run: what the run in --output_dir states, None for a new run.
-        current_settings: training settings of the command, or only their
-            `flags`. Those that the run recorded too must not differ.
+        current_training_settings: training settings of the command, or only
+            their `flags`. Those that the run recorded too must not differ.
 
     Raises:
         ValueError: a setting differs. The message names it. Or the folder does
@@ -72,7 +72,7 @@ def check_resumed_settings(
             f"--init_checkpoint={folder}"
         )
     recorded = _select_compared_settings(own_run.training_settings)
-    current = _select_compared_settings(current_settings)
+    current = _select_compared_settings(current_training_settings)
     names = recorded.keys() & current.keys()
     for flag in config.list_options(Role.TRAINING):
         name = f"--{flag.name}"
@@ -89,9 +89,11 @@ def check_resumed_settings(
         )
 
 
-def _select_compared_settings(settings: TrainingSettings) -> dict[str, object]:
+def _select_compared_settings(
+    training_settings: TrainingSettings,
+) -> dict[str, object]:
     """Returns {setting, or flag with its dashes: value} to compare."""
-    flags = settings.get("flags", RunFlagsEntry())
+    flags = training_settings.get("flags", RunFlagsEntry())
     # The sets are recorded for the card and for later runs. The rule of the dev
     # set follows from flags, which are compared, and from the first weights.
     left_out = {SETS_ENTRY, "flags", DEV_SET_RULE_ENTRY}
@@ -99,7 +101,7 @@ def _select_compared_settings(settings: TrainingSettings) -> dict[str, object]:
         **{f"--{name}": value for name, value in flags.items()},
         **{
             name: value
-            for name, value in settings.items()
+            for name, value in training_settings.items()
             if name not in left_out
         },
     }
@@ -196,14 +198,14 @@ def _count_file_rows(
 def check_resumed_records(
     config: TrainingConfig,
     own_run: Preset | None,
-    current_settings: TrainingSettings,
+    current_training_settings: TrainingSettings,
 ) -> None:
     """Checks that a pretraining is resumed on the records that it began with.
 
     Args:
         config: the flags that the command resumes with.
         own_run: what the run in --output_dir states, None for a new run.
-        current_settings: training settings of the command, with the
+        current_training_settings: training settings of the command, with the
             fingerprints of its records.
 
     Raises:
@@ -214,7 +216,7 @@ def check_resumed_records(
     folder = config.training.output_dir
     for name in _RECORD_FLAGS:
         recorded = own_run.training_settings.get(name)
-        current = current_settings.get(name)
+        current = current_training_settings.get(name)
         if current is None or not isinstance(recorded, list):
             continue
         if current == recorded:

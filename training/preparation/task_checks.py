@@ -106,14 +106,12 @@ def _check_weights(task: AnyFineTuningTask, preset: Preset) -> None:
     config = task.config
     starting_point = task.starting_point
     trains = config.training.do_train
-    settings: dict[str, object] = {**config.network_arguments}
-    if not trains and task.output_mode:
-        settings["output_mode"] = task.output_mode
     settings_check.check_trained_settings(
         preset,
         starting_point.bert_config,
         task.tokenizer,
-        settings=settings,
+        network_arguments=config.network_arguments,
+        output_mode=None if trains else task.output_mode,
         trains=trains,
     )
     task.check_preset(preset)

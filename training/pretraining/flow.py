@@ -67,7 +67,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     )
     evaluator = PretrainingEvaluator(config, records.dev, trainer)
     evaluation = None
-    with record_checks.named_record_errors(records):
+    with record_checks.explain_record_errors(records):
         if plan.num_steps:
             reasons = _train(config, trainer, records.train, evaluator)
             if reasons.is_stopped:
@@ -89,7 +89,7 @@ def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
             starting_point.preset,
             starting_point.bert_config,
             starting_point.tokenizer,
-            settings=starting_point.config.network_arguments,
+            network_arguments=starting_point.config.network_arguments,
             trains=starting_point.config.training.do_train,
         )
 

@@ -7,6 +7,7 @@ import functools
 import json
 import zlib
 from collections.abc import Sequence
+from typing import cast
 
 import modeling
 from data.io import record_datasets
@@ -95,8 +96,10 @@ def collect_pretraining_settings(
     )
     if starting_point.config.keeps_best:
         training_inputs["eval_input_file"] = dev_set_fingerprints
+    # Pretraining fixes no head settings, so its inputs are all that it keeps.
+    training_settings = cast("TrainingSettings", training_inputs)
     return model_description.create_training_settings(
-        starting_point.config, starting_point.own_run, training_inputs
+        starting_point.config, starting_point.own_run, training_settings
     )
 
 

@@ -113,17 +113,20 @@ class History:
         line = self._lines.get(("checkpoint", checkpoint_step))
         self._hours_before = line["hours"] if line else 0.0
 
-    @contextlib.contextmanager
-    def training(self, step: int) -> Iterator[None]:
-        """Counts the hours inside a `with` block of training from `step` on.
+    def remove_lines_after(self, step: int) -> None:
+        """Removes the lines of later steps, because training repeats them.
 
-        Deletes the lines of later steps, because training repeats these steps.
+        The chief writes the other lines to the file.
         """
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }
         if self._config.is_chief:
             self._write_all()
+
+    @contextlib.contextmanager
+    def count_hours(self) -> Iterator[None]:
+        """Counts the hours inside a `with` block as hours of training."""
         self._began = time.monotonic()
         try:
             yield

@@ -44,7 +44,7 @@ _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 def create_training_settings(
     config: TrainingConfig,
     own_run: Preset | None,
-    settings: Mapping[str, object],
+    training_settings: TrainingSettings,
 ) -> TrainingSettings:
     """Returns the training settings of a command, as model.json records them.
 
@@ -55,11 +55,11 @@ def create_training_settings(
     Args:
         config: the flags of the command.
         own_run: what the run in --output_dir states, None for a new run.
-        settings: JSON-serializable dict of the settings besides the flags.
-            Tuples become lists.
+        training_settings: the training settings besides the flags, which this
+            function adds. Tuples become lists.
     """
     in_json = parse_json(
-        json.dumps(settings), MODEL_JSON_FILE, may_be_infinite=True
+        json.dumps(training_settings), MODEL_JSON_FILE, may_be_infinite=True
     )
     current = cast(
         "TrainingSettings", in_json | {"flags": config.to_flags_entry()}
@@ -92,7 +92,7 @@ def create_model_json(
     return {
         "version": model_json.VERSION,
         # The flags of these roles are the entries of HeadSettings.
-        "task": cast(
+        model_json.HEAD_SETTINGS: cast(
             "HeadSettings",
             {"name": kinds.model_class_of(model), **head_settings},
         ),

@@ -103,7 +103,7 @@ class RunFolder:
         self.history.resume(checkpoint_step)
         self.best_step.resume(checkpoint_step)
 
-    def write_description(
+    def write_description_and_card(
         self, model: "AnyTaskModel", training_settings: TrainingSettings
     ) -> Preset:
         """Describes the weights that a training is about to change.

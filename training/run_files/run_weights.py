@@ -54,8 +54,8 @@ class RunWeights:
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
         preset: Preset of the current weights, None if they are random. It is
-            the Preset of the StartingPoint until `write_description` describes
-            the weights that a training changes.
+            the Preset of the StartingPoint until `write_description_and_card`
+            describes the weights that a training changes.
     """
 
     def __init__(
@@ -191,7 +191,9 @@ class RunWeights:
             f"another --output_dir and --init_checkpoint={folder}"
         )
 
-    def write_description(self, training_settings: TrainingSettings) -> None:
+    def write_description_and_card(
+        self, training_settings: TrainingSettings
+    ) -> None:
         """Describes the weights that a training is about to change.
 
         Only the chief calls this method.
@@ -203,7 +205,7 @@ class RunWeights:
             ValueError: files in the folder describe another model.
             OSError: a file cannot be written.
         """
-        self.preset = self._run_folder.write_description(
+        self.preset = self._run_folder.write_description_and_card(
             self._model, training_settings
         )
 

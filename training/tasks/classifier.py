@@ -62,16 +62,16 @@ class ClassifierTask(
         task_name = config.required_task_name
         if num_texts is None:
             num_texts = starting_point.training_settings.get("num_texts")
-        settings: HeadSettings = {
+        fixed_head_settings: HeadSettings = {
             "task_name": task_name,
             "output_mode": processor.output_mode,
             "labels": labels,
             # With 1, the export rejects a second text.
             "num_texts": num_texts,
-            **processor.settings,
+            **processor.fixed_head_settings,
         }
         if class_weights:
-            settings["class_weights"] = class_weights
+            fixed_head_settings["class_weights"] = class_weights
         super().__init__(
             starting_point,
             loss=create_classifier_loss(processor, [*class_weights.values()]),
@@ -84,7 +84,7 @@ class ClassifierTask(
             # The names of MultiNLI's mismatched dev and test sets end in "_mm".
             dev_sets=processor.dev_sets,
             test_sets=processor.test_sets,
-            settings=settings,
+            fixed_head_settings=fixed_head_settings,
         )
         self.processor = processor
         self.codec = label_codec.LabelCodec(processor.output_mode, labels)
@@ -99,7 +99,7 @@ class ClassifierTask(
     @property
     def head_settings(self) -> HeadSettings:
         """Settings of the model's head, with the stride of its windows."""
-        settings: HeadSettings = {
+        head_settings: HeadSettings = {
             **super().head_settings,
             "doc_stride": self.config.classifier.doc_stride,
         }
@@ -109,8 +109,8 @@ class ClassifierTask(
             # The table of a command that only exports may name one column of
             # texts. Its model may still be a cross-encoder, which reads pairs
             # and has one output too. With 1, the export would reject them.
-            settings["num_texts"] = None
-        return settings
+            head_settings["num_texts"] = None
+        return head_settings
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's examples. Returns None if a "_mm" set is missing.

@@ -69,7 +69,7 @@ class EmbeddingTask(
             metrics=processor.metrics if evaluates_scores else ("recall_1",),
             eval_loss=loss if evaluates_scores == trains_scores else None,
             # Record the maximum length of one text, not of a pair.
-            settings={
+            fixed_head_settings={
                 "task_name": config.selected_task_name,
                 "max_seq_length": config.fine_tuning.max_seq_length,
             },

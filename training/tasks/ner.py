@@ -62,7 +62,7 @@ class NerTask(
             metrics=("f1", "precision", "recall", "accuracy"),
             eval_loss=modeling.TokenLoss(),
             labels=labels,
-            settings={"labels": labels},
+            fixed_head_settings={"labels": labels},
         )
         self.sets = sets
         self.max_seq_length = self.config.fine_tuning.max_seq_length

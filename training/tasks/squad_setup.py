@@ -35,16 +35,16 @@ def open_sets(starting_point: StartingPoint[SquadConfig]) -> SquadSets:
 def load_task(
     starting_point: StartingPoint[SquadConfig], sets: SquadSets
 ) -> SquadTask:
-    """Checks all sets of the command and the right answers. Creates the task.
+    """Reads all sets of the command and the right answers. Creates the task.
 
     A wrong file thus stops the script at once, and not only after TensorFlow
     was loaded.
     """
     config = starting_point.config
     if config.reads_predict_file:
-        sets.check(["dev"])
+        sets.hold(["dev"])
     if config.training.do_train:
-        sets.check(["train"])
+        sets.hold(["train"])
     if config.evaluates:
         sets.read_gold_answers().log_num_skipped()
     elif config.reads_predict_file:

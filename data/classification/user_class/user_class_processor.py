@@ -57,7 +57,7 @@ def load_user_class_processor(
     if value:
         sets = UserClassSets.load(value, data_dir)
         return ClassificationProcessor(
-            sets, settings={PROCESSOR_ENTRY: sets.name}
+            sets, fixed_head_settings={PROCESSOR_ENTRY: sets.name}
         )
     if preset and PROCESSOR_ENTRY in preset.training_settings:
         return ClassificationProcessor(_LabelsWithoutSets(preset))

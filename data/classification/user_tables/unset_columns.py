@@ -68,8 +68,8 @@ def log_columns(
     if not found_columns:
         return
     column_of_flag = {**chosen_columns, **found_columns}
-    settings = [f"--{flag}={column}" for flag, column in column_of_flag.items()]
-    logging.info("%s: %s", path, " ".join(settings))
+    flags = [f"--{flag}={column}" for flag, column in column_of_flag.items()]
+    logging.info("%s: %s", path, " ".join(flags))
 
 
 def _select_free_columns(

@@ -95,12 +95,12 @@ def parse_class_and_settings(
     architecture = _parse_text(
         next(iter(architectures), None), f"{path}: `architectures`"
     )
-    settings = _output_settings(problem_type, len(id2label))
+    head_settings = _output_settings(problem_type, len(id2label))
     model_class = CLASS_OF_ARCHITECTURE.get(architecture or "")
     if model_class == ModelClass.TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
-        return model_class, {**settings, "legal_tags": False}
-    return model_class, settings
+        return model_class, {**head_settings, "legal_tags": False}
+    return model_class, head_settings
 
 
 def _parse_text(value: object, place: str) -> str | None:
@@ -119,11 +119,11 @@ def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
         if not is_regression:
             return {}
         return {"output_mode": output_modes.REGRESSION, "problem_type": None}
-    settings: HeadSettings = {"problem_type": problem_type}
+    head_settings: HeadSettings = {"problem_type": problem_type}
     for output_mode, name in PROBLEM_TYPE_OF_MODE.items():
         if name == problem_type:
-            settings["output_mode"] = output_mode
-    return settings
+            head_settings["output_mode"] = output_mode
+    return head_settings
 
 
 def read_config_labels(path: StrPath) -> list[str] | None:

@@ -184,13 +184,13 @@ def read_class_and_settings(
     path = os.path.join(folder, CONFIG_FILE)
     network = parse_object(read_json(path), path, "BertBackbone")
     model_class, entries = read_task(folder)
-    settings: HeadSettings = {}
+    head_settings: HeadSettings = {}
     if model_class == ModelClass.CLASSIFIER:
-        settings |= _read_length(folder, _DEFAULT_OF_ENTRY | network)
+        head_settings |= _read_length(folder, _DEFAULT_OF_ENTRY | network)
         if entries.get("activation") == "sigmoid":
-            settings["output_mode"] = output_modes.MULTILABEL
-            settings["problem_type"] = "multi_label_classification"
-    return model_class, settings
+            head_settings["output_mode"] = output_modes.MULTILABEL
+            head_settings["problem_type"] = "multi_label_classification"
+    return model_class, head_settings
 
 
 def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:

@@ -14,7 +14,7 @@ from data.io.tfrecord_files import RecordWriter
 def read_all(files, spec):
     """Reads all batches, as a training or an evaluation does."""
     records = Records(files, feature_specs.with_id_bounds(spec, 100, 2))
-    with record_checks.named_record_errors([records]):
+    with record_checks.explain_record_errors([records]):
         for _ in create_dataset(records, 4, is_training=False):
             pass
 
@@ -119,6 +119,6 @@ def test_an_error_that_is_not_about_a_record_stays_as_it_is():
     missing = Records(["missing.tfrecord"], CLASSIFIER)
     with (
         pytest.raises(tf.errors.InvalidArgumentError, match="shapes differ"),
-        record_checks.named_record_errors([missing]),
+        record_checks.explain_record_errors([missing]),
     ):
         raise error

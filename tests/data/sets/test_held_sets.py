@@ -64,8 +64,8 @@ def test_a_set_that_was_taken_is_freed(held_sets):
     assert example() is None
 
 
-def test_a_check_reads_sets_and_holds_them(held_sets):
-    held_sets.check(["test", "train"])
+def test_hold_reads_sets_once(held_sets):
+    held_sets.hold(["test", "train"])
     assert held_sets.read_names == ["test", "train"]
     held_sets.read("dev")
     assert held_sets.read_names == ["test", "train"]

@@ -313,7 +313,7 @@ def test_read_preset_refuses_a_value_of_another_type(tmp_path, name, text):
         folder_reading.read_preset(tmp_path)
 
 
-def test_check_path_names_the_flag_and_the_models_of_the_hub():
+def test_check_exists_names_the_flag_and_the_models_of_the_hub():
     with pytest.raises(FileNotFoundError) as raised:
         folder_reading.check_exists("my/model", "--init_checkpoint")
     assert str(raised.value) == (

@@ -201,7 +201,7 @@ def test_a_model_of_a_fixed_length_cuts_texts_there(engine, load_on, tmp_path):
     export_kind("classifier", tmp_path / "x", engine, fixed_length=LENGTH - 4)
     bert, other = serving.load(tmp_path / "x"), load_on(engine, "classifier")
     assert {*bert.engine.inputs.values()} == {(None, LENGTH - 4)}
-    assert bert.settings["max_seq_length"] == LENGTH - 4
+    assert bert.head_settings["max_seq_length"] == LENGTH - 4
     assert_same(bert.classify(TEXTS[0]), other.classify(TEXTS[0]))
     assert bert.classify(TEXTS[3])["num_wordpieces_cut"] == (
         other.classify(TEXTS[3])["num_wordpieces_cut"] + 4

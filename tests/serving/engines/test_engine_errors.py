@@ -7,8 +7,8 @@ import pytest
 from serving import engines
 from serving.engines.engine import (
     EngineError,
-    engine_errors,
-    named_load_errors,
+    explain_engine_errors,
+    explain_load_errors,
 )
 from tests.support.serving.stub_engines import NumpyEngine
 
@@ -18,7 +18,7 @@ FILE = Path("model/model.tflite")
 def test_an_error_of_a_package_names_the_file():
     with (
         pytest.raises(OSError, match=r"model\.tflite cannot be loaded.*odd op"),
-        named_load_errors(FILE),
+        explain_load_errors(FILE),
     ):
         raise RuntimeError("odd\n op")
 
@@ -27,7 +27,7 @@ def test_an_error_of_a_package_names_the_file():
     "error", [MemoryError("too large"), FileNotFoundError("gone")]
 )
 def test_errors_of_memory_and_of_files_stay_as_they_are(error):
-    with pytest.raises(type(error)) as caught, named_load_errors(FILE):
+    with pytest.raises(type(error)) as caught, explain_load_errors(FILE):
         raise error
     assert caught.value is error
 
@@ -40,7 +40,7 @@ def test_an_engine_error_is_a_value_error():
 def test_an_error_of_a_run_is_an_engine_error_of_one_line():
     with (
         pytest.raises(EngineError, match=r"failed on this input: odd op$"),
-        engine_errors(),
+        explain_engine_errors(),
     ):
         raise RuntimeError("odd\n op")
 
@@ -48,7 +48,7 @@ def test_an_error_of_a_run_is_an_engine_error_of_one_line():
 def test_a_run_that_fails_without_a_message_lacks_memory():
     with (
         pytest.raises(EngineError, match="out of memory"),
-        engine_errors(),
+        explain_engine_errors(),
     ):
         raise MemoryError
 

@@ -125,7 +125,7 @@ class EchoModel:
     """What a server reads of a `TextModel`, with an EchoEngine."""
 
     text_task_names = ("task",)
-    settings: Mapping[str, object] = MappingProxyType({})
+    head_settings: Mapping[str, object] = MappingProxyType({})
 
     def __init__(self, engine: EchoEngine) -> None:
         self.engine = engine

@@ -2,7 +2,7 @@
 
 For example:
 
-    start_or_resume(tmp_path / "run", settings={"task_name": "mrpc"})
+    start_or_resume(tmp_path / "run", head_settings={"task_name": "mrpc"})
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from pathlib import Path
 import modeling
 from files import json_files
 from model_folders import model_json
-from model_folders.model_json_types import TrainingSettings
+from model_folders.model_json_types import HeadSettings, TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
@@ -49,17 +49,17 @@ def write_left_to_right_run(folder: Path) -> Path:
 def begin_run(
     config: FineTuningConfig,
     model: AnyTaskModel,
-    settings: TrainingSettings,
+    training_settings: TrainingSettings,
     labels: Sequence[str] | None = None,
 ) -> None:
     """Describes a model in a run's folder, as the start of a run does."""
     starting_point = toy_task.create_starting_point(config, model.config)
     run_folder = RunFolder.open(starting_point, labels)
-    run_folder.write_description(model, settings)
+    run_folder.write_description_and_card(model, training_settings)
 
 
 def start_or_resume(
-    folder: Path, settings: TrainingSettings, **flags: object
+    folder: Path, head_settings: HeadSettings, **flags: object
 ) -> None:
     """Plans a run with a task's settings, records them, and saves no weights.
 
@@ -70,7 +70,7 @@ def start_or_resume(
         **{"do_train": True, "max_seq_length": 8, "train_batch_size": 4}
         | flags,
     )
-    task = toy_task.ToyTask(starting_point, settings=settings)
+    task = toy_task.ToyTask(starting_point, fixed_head_settings=head_settings)
     encoded_sets = write_encoded_sets(task, task.config.state_folder)
     plan = plan_fine_tuning(
         task, encoded_sets, fingerprint_sets(task.config, encoded_sets)

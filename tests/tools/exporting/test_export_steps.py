@@ -65,6 +65,6 @@ def test_answers_are_decoded_with_the_padding_of_the_training():
     preset = Preset(
         "folder", training_settings={"flags": {"trim_padding": False}}
     )
-    settings = settings_of_head(preset, ModelClass.SPAN_LABELER)
-    assert settings["trim_padding"] is False
+    head_settings = settings_of_head(preset, ModelClass.SPAN_LABELER)
+    assert head_settings["trim_padding"] is False
     assert "trim_padding" not in settings_of_head(preset, ModelClass.CLASSIFIER)

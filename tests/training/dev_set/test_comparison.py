@@ -35,15 +35,15 @@ def own_run(rule=None, sets=TRAINED_ON_SETS, *, has_table=False):
 
     With `has_table`, the run cut a table into its sets.
     """
-    settings = {"data": [*sets]}
+    training_settings = {"data": [*sets]}
     if rule:
-        settings["split"] = rule.to_entry()
+        training_settings["split"] = rule.to_entry()
     command = {"data_file": "train.csv"} if has_table else {}
     return Preset(
         "run",
         weights_path="run",
         source="--output_dir=run",
-        training_settings=settings,
+        training_settings=training_settings,
         model_json={"origin": {"command": command}},
     )
 

@@ -42,18 +42,18 @@ def on_sets(
 
     `dev_set_rule` is that of a run that it started from.
     """
-    settings = {
+    training_settings = {
         "task_name": task_name,
         "data": [["train", "train.csv", 9, 5]],
     }
     if dev_set_rule:
-        settings["split"] = dev_set_rule.to_entry()
+        training_settings["split"] = dev_set_rule.to_entry()
     return Preset(
         "run",
         weights_path="run",
         source="--init_checkpoint=run",
         model_class=model_class,
-        training_settings=settings,
+        training_settings=training_settings,
         model_json={"origin": {"command": dict(command)}},
     )
 

@@ -7,9 +7,9 @@ from training.dev_set.set_fingerprints import (
 )
 
 
-def run_with(**settings):
+def run_with(**training_settings):
     """Returns the Preset of a run that recorded these settings."""
-    return Preset("run", training_settings=settings)
+    return Preset("run", training_settings=training_settings)
 
 
 def test_set_fingerprints_have_the_names_of_a_runs_files():

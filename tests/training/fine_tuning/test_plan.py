@@ -36,7 +36,7 @@ class LabeledTask(ToyTask):
         super().__init__(
             starting_point,
             labels=("no", "yes"),
-            settings={"output_mode": "classification"},
+            fixed_head_settings={"output_mode": "classification"},
         )
 
 
@@ -94,11 +94,11 @@ def test_a_training_shorter_than_one_step_is_refused(tmp_path):
 def begun_run(tmp_path):
     """(folder of a run that wrote a checkpoint, the settings of its plan)."""
     task = create_task(tmp_path)
-    settings = plan_task(task, tmp_path).training_settings
+    training_settings = plan_task(task, tmp_path).training_settings
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2)
-    begin_run(task.config, model, settings)
+    begin_run(task.config, model, training_settings)
     touch_checkpoint(tmp_path / "run")
-    return tmp_path, settings
+    return tmp_path, training_settings
 
 
 def test_a_command_that_does_not_train_has_no_steps(begun_run):
@@ -108,9 +108,9 @@ def test_a_command_that_does_not_train_has_no_steps(begun_run):
 
 
 def test_a_command_that_does_not_train_keeps_the_settings(begun_run):
-    folder, settings = begun_run
+    folder, training_settings = begun_run
     plan = create_plan(folder, do_train=False, do_eval=True)
-    records = settings["train_records"]
+    records = training_settings["train_records"]
     assert plan.training_settings["train_records"] == [
         [*record] for record in records
     ]
@@ -182,9 +182,9 @@ def test_the_settings_include_the_sets(tmp_path):
 
 
 def test_the_settings_state_the_network_that_begins_at_random(tmp_path):
-    settings = settings_of(tmp_path)
-    assert settings["bert_config"]["num_hidden_layers"] == 1
-    assert settings["init_checkpoint"] is None
+    training_settings = settings_of(tmp_path)
+    assert training_settings["bert_config"]["num_hidden_layers"] == 1
+    assert training_settings["init_checkpoint"] is None
 
 
 def test_records_of_the_same_examples_have_one_fingerprint(tmp_path):

@@ -52,18 +52,20 @@ def evaluated_run(folder):
 
 def test_a_later_training_keeps_the_records_of_the_dev_set(evaluated_run):
     start_or_resume(evaluated_run, {"seed": 1})
-    settings = folder_reading.read_preset(evaluated_run).training_settings
-    assert settings["seed"] == 1
-    assert settings["eval_input_file"] == RECORDS
+    training_settings = folder_reading.read_preset(
+        evaluated_run
+    ).training_settings
+    assert training_settings["seed"] == 1
+    assert training_settings["eval_input_file"] == RECORDS
 
 
 @pytest.mark.parametrize(
     "record", [["eval.tfrecord", 5, 2], ["other.tfrecord", 5, 1]]
 )
 def test_a_resume_on_another_dev_set_is_refused(evaluated_run, record):
-    settings = {"seed": 1, "eval_input_file": [record]}
+    training_settings = {"seed": 1, "eval_input_file": [record]}
     with pytest.raises(ValueError, match="eval_input_file="):
-        start_or_resume(evaluated_run, settings)
+        start_or_resume(evaluated_run, training_settings)
 
 
 def test_a_resume_needs_no_init_checkpoint(folder):

@@ -25,7 +25,7 @@ def check_task(
     labels=(),
     is_own_run=False,
     task_class=ToyTask,
-    **settings,
+    **fixed_head_settings,
 ):
     """Checks a folder for the task of a command that does not train.
 
@@ -44,7 +44,9 @@ def check_task(
         tokenizer=load_tokenizer(),
         is_own_run=is_own_run,
     )
-    task = task_class(starting_point, labels=labels, settings=settings)
+    task = task_class(
+        starting_point, labels=labels, fixed_head_settings=fixed_head_settings
+    )
     task_checks.check_task(task)
     return task
 

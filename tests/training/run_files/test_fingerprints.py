@@ -44,11 +44,11 @@ def describe_run(options, resumes=None):
     starting_point = dataclasses.replace(
         starting_point, preset=preset, is_own_run=is_own_run
     )
-    settings = model_description.create_training_settings(
+    training_settings = model_description.create_training_settings(
         config, own_run, fingerprints.fingerprint_starting_point(starting_point)
     )
-    resume_checks.check_resumed_settings(config, own_run, settings)
-    return settings
+    resume_checks.check_resumed_settings(config, own_run, training_settings)
+    return training_settings
 
 
 CHANGES = [

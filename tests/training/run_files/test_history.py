@@ -27,7 +27,7 @@ def history_of(folder):
 
 def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
     first = history_of(tmp_path)
-    with first.training(0):
+    with first.count_hours():
         seconds.now += 900
         first.add_checkpoint(1)
         seconds.now += 900
@@ -37,14 +37,15 @@ def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
     assert first.hours == 0.5
     again = history_of(tmp_path)
     again.resume(1)
-    with again.training(1):
+    again.remove_lines_after(1)
+    with again.count_hours():
         seconds.now += 450
         assert again.hours == 0.375
 
 
 def test_a_line_of_training_states_its_hours_and_examples(seconds, tmp_path):
     run_history = history_of(tmp_path)
-    with run_history.training(0):
+    with run_history.count_hours():
         seconds.now += 36
         run_history.add_training(1, {"loss": float("nan")}, 0.1)
     assert history_lines.read_history(
@@ -66,7 +67,7 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     seconds, tmp_path
 ):
     first = history_of(tmp_path)
-    with first.training(0):
+    with first.count_hours():
         for step in (1, 2, 3):
             first.add_training(step, {})
         first.add_checkpoint(3)
@@ -76,6 +77,7 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     path.write_text(path.read_text()[:-20])
     again = history_of(tmp_path)
     again.resume(3)
-    with again.training(3):
+    again.remove_lines_after(3)
+    with again.count_hours():
         steps = [line["step"] for line in history_lines.read_history(path)]
     assert steps == [1, 2, 3, 3]

@@ -90,12 +90,12 @@ def test_a_model_without_labels_has_no_file_of_labels():
     assert [*files] == ["bert_config.json"]
 
 
-def describe(settings, **flags):
+def describe(training_settings, **flags):
     """Returns model.json of a run of these flags."""
     config = toy_task.create_config("run", **flags)
     model = create_encoder()
     starting_point = toy_task.create_starting_point(config, model.config)
-    return create_model_json(starting_point, model, settings)
+    return create_model_json(starting_point, model, training_settings)
 
 
 def test_a_description_states_the_flags_of_the_head():
@@ -109,8 +109,10 @@ def test_a_description_states_what_the_task_chose_for_a_flag():
 
 
 def test_a_description_records_the_settings_of_the_training():
-    settings = {"train_records": [["train", 5, 1]]}
-    assert describe(settings)["origin"]["settings"] == settings
+    training_settings = {"train_records": [["train", 5, 1]]}
+    assert (
+        describe(training_settings)["origin"]["settings"] == training_settings
+    )
 
 
 def record_command(**command):

@@ -71,37 +71,37 @@ def odd_variants(text):
 @pytest.fixture
 def described(folder):
     """(path of a run's model.json with all entries, the run's settings)."""
-    settings = {
+    training_settings = {
         "eval_input_file": RECORDS,
         "bert_config": modeling.BertConfig(**models.TINY).to_dict(),
         "tokenizer": {"do_lower_case": True, "vocab": "c061778f"},
         "labels": ["no", "yes"],
     }
-    start_or_resume(folder, settings)
+    start_or_resume(folder, training_settings)
     starting_point = toy_task.create_starting_point(
         toy_task.create_config(folder), None
     )
     RunFolder.open(starting_point).best_step.record(1)
-    return folder / model_json.MODEL_JSON_FILE, settings
+    return folder / model_json.MODEL_JSON_FILE, training_settings
 
 
 @pytest.mark.parametrize(
     "command",
     [
         pytest.param(
-            lambda folder, settings: toy_task.load_start(
+            lambda folder, training_settings: toy_task.load_start(
                 folder, max_seq_length=8, do_eval=True
             ),
             id="evaluate",
         ),
         pytest.param(
-            lambda folder, settings: toy_task.load_start(
+            lambda folder, training_settings: toy_task.load_start(
                 folder, max_seq_length=8, do_train=True
             ),
             id="train",
         ),
         pytest.param(
-            lambda folder, settings: find_best_checkpoint(folder),
+            lambda folder, training_settings: find_best_checkpoint(folder),
             id="find the best step",
         ),
         pytest.param(start_or_resume, id="resume"),
@@ -109,12 +109,12 @@ def described(folder):
 )
 def test_an_odd_entry_is_accepted_or_an_error_of_one_line(command, described):
     """Any other error than a ValueError would show a user a traceback."""
-    path, settings = described
+    path, training_settings = described
     errors = []
     for variant in odd_variants(path.read_text()):
         path.write_text(variant)
         try:
-            command(path.parent, settings)
+            command(path.parent, training_settings)
         except ValueError as error:
             errors.append(str(error))
     assert errors

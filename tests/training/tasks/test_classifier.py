@@ -90,7 +90,7 @@ def test_the_model_has_an_output_for_each_label_or_one(
 def test_class_weights_are_recorded(create_task):
     weights = {"no": 1.0, "yes": 2.0}
     task = create_task(class_weights=weights)
-    assert task.settings["class_weights"] == weights
+    assert task.fixed_head_settings["class_weights"] == weights
 
 
 def test_class_weights_change_only_the_loss_of_the_training(create_task):
@@ -141,21 +141,21 @@ def test_the_score_is_the_share_of_right_labels(create_task):
 
 
 def test_a_run_records_its_labels_and_the_number_of_its_texts(create_task):
-    settings = create_task().settings
-    assert settings["labels"] == ["no", "yes"]
-    assert settings["num_texts"] == 1
+    fixed_head_settings = create_task().fixed_head_settings
+    assert fixed_head_settings["labels"] == ["no", "yes"]
+    assert fixed_head_settings["num_texts"] == 1
 
 
 def test_equal_class_weights_are_not_recorded(create_task):
-    assert "class_weights" not in create_task().settings
+    assert "class_weights" not in create_task().fixed_head_settings
 
 
 def test_an_export_of_classes_records_the_stride_of_its_windows(create_task):
     task = create_task(doc_stride=64)
-    assert task.head_settings == {**task.settings, "doc_stride": 64}
+    assert task.head_settings == {**task.fixed_head_settings, "doc_stride": 64}
 
 
 def test_an_export_of_a_regression_does_not_limit_its_texts(create_task):
     task = create_task(output_mode="regression")
-    assert task.settings["num_texts"] == 1
+    assert task.fixed_head_settings["num_texts"] == 1
     assert task.head_settings["num_texts"] is None

@@ -165,7 +165,7 @@ def test_rare_classes_weigh_more(tmp_path, caplog):
     )
     task = load_task(starting_point, open_processor(starting_point, table=None))
     expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
-    assert task.settings["class_weights"] == expected
+    assert task.fixed_head_settings["class_weights"] == expected
     assert "Class weights: no 0.667, yes 2.000" in caplog.text
 
 

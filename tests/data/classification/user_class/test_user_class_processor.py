@@ -16,7 +16,7 @@ def tickets(write_processor):
 
 
 def test_the_name_of_the_class_is_recorded(tickets):
-    assert tickets.settings == {"processor": "Tickets"}
+    assert tickets.fixed_head_settings == {"processor": "Tickets"}
 
 
 def test_the_labels_are_those_of_the_class(tickets):
