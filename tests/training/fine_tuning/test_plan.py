@@ -133,7 +133,7 @@ class ProcessorTask(ToyTask):
     def __init__(self, starting_point):
         super().__init__(
             starting_point,
-            settings={
+            fixed_head_settings={
                 "class_weights": {"no": 1.0, "yes": 3.0},
                 "processor": "mine.py:Processor",
             },
