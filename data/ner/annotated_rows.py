@@ -188,7 +188,7 @@ class AnnotatedRow:
         tag_lists: list[_Entry[list[object]]] = []
         for key in TAG_LIST_NAMES:
             tags = self.values.get(key)
-            # An empty list is spans.
+            # An empty list says that a text contains no span.
             if not _is_list_of(tags, str, int) or (words and not tags):
                 continue
             # Beside spans, a list may be a text's classes.

@@ -122,7 +122,7 @@ def _find_covered_words(
 def _check_words_are_free(
     tags: Sequence[str], span: LabeledSpan, text: str, place: str
 ) -> None:
-    """Raises a ValueError if a span's words are none, or are tagged already.
+    """Raises a ValueError if a span covers no word, or a word that has a tag.
 
     `tags` are the tags of the words that the span covers.
     """

@@ -130,7 +130,7 @@ def _decide_case(
     *,
     is_own_run: bool,
 ) -> DevSetCase:
-    """Decides which case a dev set is, by the sets of the weights.
+    """Decides the case by comparing the dev set with the sets of the weights.
 
     The command evaluates the weights of the run in --output_dir, or starts from
     those in --init_checkpoint.

@@ -40,7 +40,7 @@ class AdamRates(NamedTuple):
     """The learning rate and other scalars in the update of a variable.
 
     Attributes:
-        learning_rate: learning rate.
+        learning_rate: factor of the update.
         beta_1: decay of m.
         one_minus_beta_1: 1 - beta_1.
         beta_2: decay of v.

@@ -159,9 +159,9 @@ class BestStep:
     def has_this_dev_set(self) -> bool:
         """Returns whether the command's dev set is that of the best step.
 
-        Every dev set is before the first evaluation. After the training, an
-        evaluation on any other dev set must not replace the one that the best
-        step was chosen by.
+        Before the first evaluation, any dev set is. After the training, an
+        evaluation on another dev set must not replace the evaluation by which
+        the best step was chosen.
         """
         return self.step is None or self.find_evaluation() is not None
 

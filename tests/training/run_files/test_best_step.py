@@ -16,7 +16,7 @@ from training.run_files.history import History
 from training.run_files.history_lines import HISTORY_FILE
 
 
-def load_trainer(folder, is_chief=True, dev_set_checksum=0):
+def read_best_step(folder, is_chief=True, dev_set_checksum=0):
     """Returns (history, best step) of a run in a folder."""
     config = create_loop_config(folder, train_batch_size=8)
     history = History.read(
@@ -29,26 +29,26 @@ def load_trainer(folder, is_chief=True, dev_set_checksum=0):
 
 
 def test_a_new_run_has_no_best_step(tmp_path):
-    _, best_step = load_trainer(tmp_path)
+    _, best_step = read_best_step(tmp_path)
     assert best_step.step is None
     assert best_step.find_evaluation() is None
 
 
 def test_only_an_evaluation_on_the_same_dev_set_is_the_best(tmp_path):
-    history, best_step = load_trainer(tmp_path, dev_set_checksum=7)
+    history, best_step = read_best_step(tmp_path, dev_set_checksum=7)
     history.add_evaluation(1, {"f1": 0.5})
     best_step.record(1)
     assert best_step.find_evaluation() == BestEvaluation(1, {"f1": 0.5})
-    _, best_step = load_trainer(tmp_path, dev_set_checksum=8)
+    _, best_step = read_best_step(tmp_path, dev_set_checksum=8)
     best_step.record(1)
     assert best_step.find_evaluation() is None
 
 
 def test_a_resumed_run_continues_with_the_best_step_of_its_checkpoint(tmp_path):
-    history, _ = load_trainer(tmp_path)
+    history, _ = read_best_step(tmp_path)
     history.add_checkpoint(5, best_step=2)
     history.add_checkpoint(9, best_step=8)
-    _, best_step = load_trainer(tmp_path)
+    _, best_step = read_best_step(tmp_path)
     assert best_step.step == 8
     best_step.resume(5)
     assert best_step.step == 2
@@ -63,25 +63,25 @@ def test_the_chief_writes_the_best_step_to_model_json(
 ):
     file = tmp_path / MODEL_JSON_FILE
     write_json(file, {"version": 1})
-    _, best_step = load_trainer(tmp_path, is_chief)
+    _, best_step = read_best_step(tmp_path, is_chief)
     best_step.record(4)
     assert best_step.step == 4
     assert read_json(file).get("best_step") == expected
 
 
 def test_without_model_json_no_file_is_written(tmp_path):
-    _, best_step = load_trainer(tmp_path)
+    _, best_step = read_best_step(tmp_path)
     best_step.record(4)
     assert [*tmp_path.iterdir()] == []
 
 
 def test_the_best_step_belongs_to_the_dev_set_of_its_evaluation(tmp_path):
-    history, best_step = load_trainer(tmp_path, dev_set_checksum=7)
+    history, best_step = read_best_step(tmp_path, dev_set_checksum=7)
     assert best_step.has_this_dev_set()
     history.add_evaluation(1, {"f1": 0.5})
     best_step.record(1)
     assert best_step.has_this_dev_set()
-    _, best_step = load_trainer(tmp_path, dev_set_checksum=8)
+    _, best_step = read_best_step(tmp_path, dev_set_checksum=8)
     best_step.record(1)
     assert not best_step.has_this_dev_set()
 
@@ -107,10 +107,10 @@ def test_a_score_is_better_if_it_is_higher_and_a_loss_if_it_is_lower(
 @pytest.fixture
 def best_of_step_2(tmp_path):
     """The best step of a run, 2, whose weights are in no folder."""
-    history, _ = load_trainer(tmp_path)
+    history, _ = read_best_step(tmp_path)
     history.add_evaluation(2, {"f1": 0.5})
     history.add_checkpoint(3, best_step=2)
-    _, best_step = load_trainer(tmp_path)
+    _, best_step = read_best_step(tmp_path)
     return best_step
 
 
