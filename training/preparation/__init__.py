@@ -1,6 +1,7 @@
 """Prepares a training: decides its flags, reads its files, and checks them.
 
-All this happens before TensorFlow is loaded. The modules:
+No module of this package loads TensorFlow. So a script decides its flags, and
+finds most mistakes in them, before it loads TensorFlow. The modules:
 
     starting_point_loading.py: reads the weights' folder, its configuration and
         tokenizer, completes the flags, and creates the `StartingPoint`
