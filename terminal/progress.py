@@ -134,7 +134,7 @@ class Progress:
         return "  ".join(parts)
 
     def _show(self, line: str) -> None:
-        """Shows a line on the terminal, in place of the last, or in the log."""
+        """Replaces the line on the terminal, or writes a line to the log."""
         if self.is_terminal:
             # Go to the start of the line and clear it. A line that does not fit
             # would stay.

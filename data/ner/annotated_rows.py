@@ -65,6 +65,25 @@ def without_answers(row: JsonObject) -> JsonObject:
     return {name: row[name] for name in row if name not in _KEYS_OF_ANSWERS}
 
 
+class _Entry(NamedTuple, Generic[_ValueT]):
+    """An entry of a row."""
+
+    key: str
+    value: _ValueT
+
+
+class _EntryChoice(NamedTuple, Generic[_ValueT]):
+    """Entries of a row that should say the same.
+
+    Attributes:
+        chosen: the entry to use.
+        others: the other entries, to compare with it.
+    """
+
+    chosen: _Entry[_ValueT]
+    others: list[_Entry[_ValueT]]
+
+
 @dataclasses.dataclass(frozen=True)
 class AnnotatedRow:
     """A row of an annotation tool's file, which has tags, or a text with spans.
@@ -168,7 +187,7 @@ class AnnotatedRow:
     def _has_any_span(self) -> bool:
         return any(has_spans(self.values.get(key)) for key in SPAN_NAMES)
 
-    def _find_words(self) -> "_Entry[list[str]] | None":
+    def _find_words(self) -> _Entry[list[str]] | None:
         """Returns the entry of the row's words, None if it has none."""
         for key in WORD_LIST_NAMES:
             words = self.values.get(key)
@@ -179,7 +198,7 @@ class AnnotatedRow:
 
     def _choose_tags(
         self, words: Sequence[str]
-    ) -> "_EntryChoice[list[object]] | None":
+    ) -> _EntryChoice[list[object]] | None:
         """Chooses among the row's lists of tags, which are strings or numbers.
 
         A list with as many tags as there are words is better than others.
@@ -198,7 +217,7 @@ class AnnotatedRow:
             tag_lists, is_better=lambda tags: len(tags) == len(words)
         )
 
-    def _choose_spans(self) -> "_EntryChoice[object] | None":
+    def _choose_spans(self) -> _EntryChoice[object] | None:
         """Chooses among the row's entries that may be spans.
 
         An entry that contains spans is better than others, because tools write
@@ -230,8 +249,8 @@ class AnnotatedRow:
 
     def _check_tags(
         self,
-        words: "_Entry[list[str]]",
-        tag_list: "_Entry[list[object]]",
+        words: _Entry[list[str]],
+        tag_list: _Entry[list[object]],
         others: "Sequence[_Entry[list[object]]]",
     ) -> None:
         """Raises a ValueError if tags contradict the words or other tags.
@@ -270,8 +289,19 @@ class AnnotatedRow:
             raise _contradiction_error(
                 self.place, "words", words, "text", text
             ) from None
-        if any(tag.isdigit() for tag in tags):
-            return
+        if not any(tag.isdigit() for tag in tags):
+            self._check_spans(tag_key, tags, word_spans)
+
+    def _check_spans(
+        self,
+        tag_key: str,
+        tags: Sequence[str],
+        word_spans: Sequence[tuple[int, int]],
+    ) -> None:
+        """Raises a ValueError if tags contradict the spans of the row.
+
+        `word_spans` are the characters (start, end) of each word in the text.
+        """
         # The tags of adjacent entities can be read in two ways.
         readings = [
             {
@@ -290,25 +320,6 @@ class AnnotatedRow:
                 raise _contradiction_error(
                     self.place, tag_key, tags, key, spans
                 )
-
-
-class _Entry(NamedTuple, Generic[_ValueT]):
-    """An entry of a row."""
-
-    key: str
-    value: _ValueT
-
-
-class _EntryChoice(NamedTuple, Generic[_ValueT]):
-    """Entries of a row that should say the same.
-
-    Attributes:
-        chosen: the entry to use.
-        others: the other entries, to compare with it.
-    """
-
-    chosen: _Entry[_ValueT]
-    others: list[_Entry[_ValueT]]
 
 
 def _choose_entry(

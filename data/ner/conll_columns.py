@@ -73,7 +73,7 @@ class ConllColumns:
 
     @functools.cached_property
     def language(self) -> str:
-        """What PAN-X writes before each word, such as "en:", or ""."""
+        """Prefix of every word in a file of PAN-X, such as "en:", else ""."""
         words = self.cells_of_columns[self.word_column_index]
         prefix = re.match("[a-z-]+:", words[0])
         if len(self.sentences) < 2 or not prefix:

@@ -145,7 +145,8 @@ def _split_documents(
     document_lines: list[str] = []
     num_characters = 0
     for line in lines:
-        # Only the line after a full piece tells whether the document goes on.
+        # Wait for the line after a full piece, because only an empty line ends
+        # the document.
         if document_lines and (not line or num_characters >= max_characters):
             yield document_lines, not line
             document_lines = []

@@ -1,4 +1,4 @@
-"""What predict.py and serve.py load to answer with a small runtime."""
+"""Which packages predict.py and serve.py load to run a LiteRT export."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a run decided holds for every later command on its folder.
+"""Later commands on the folder of a run keep what the run decided.
 
 test_recorded_decisions_chain.py starts runs from runs, and
 tests/training/dev_set/test_comparison.py tests without runs which rows are

@@ -1,4 +1,4 @@
-"""What runs held out of a table, when each starts from the one before."""
+"""The dev sets of runs on a table, each started from the run before."""
 
 import pytest
 
