@@ -17,8 +17,7 @@ from absl import flags as absl_flags  # noqa: TID251  defines and parses flags
 from command_line import help_pages, user_errors
 from dependencies import installation
 from options import fields
-from options.config import Config, ConfigT
-from options.declared_options import Option
+from options.config import Config, ConfigT, Option
 from options.parsed_command import ParsedCommand
 from options.path_flags import expand_home
 

@@ -17,8 +17,7 @@ sys.path.insert(0, str(ROOT))
 
 from command_line import cli, help_pages  # noqa: E402
 from command_line.flags import CommonConfig  # noqa: E402
-from options.config import Config  # noqa: E402
-from options.declared_options import Option  # noqa: E402
+from options.config import Config, Option  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",

@@ -30,9 +30,9 @@ them:
         field records properties such as the `Role` of the option, which says
         what a trained model imposes on the value
     path_types.py: the types of paths in values, such as an input file
-    declared_options.py: `Option`, which is created of each such field
     config.py: `Config`, the base class of the options of a script. It lists
-        its options, and is created, and copied, with other values
+        its options, an `Option` for each such field, and is created, and
+        copied, with other values
     parsed_command.py: `ParsedCommand`, the `Config` of a command, and who
         decided its values: the user, other options, or a file
     path_flags.py: the flags of a command whose values are paths, and the check

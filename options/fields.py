@@ -26,7 +26,7 @@ An option takes these steps from its declaration to its use in a script:
    module. The `metadata` of the field records an `OptionDeclaration`, or an
    `OptionGroup` if the field is a group. The `Role` of an option says whether a
    trained model decides its value.
-2. declared_options.py reads the fields of a Config and of its groups, and
+2. `Config.list_options` reads the fields of a Config and of its groups, and
    returns an `Option` for each. The command line does not show the groups.
 3. command_line/flags.py defines a flag with absl for each `Option`, parses the
    command line, and creates the Config from the values.
