@@ -29,7 +29,7 @@ them:
     fields.py: declares an option, or a group in a `Config`, as a field. The
         field records properties such as the `Role` of the option, which says
         what a trained model imposes on the value
-    path_types.py: the types of paths in values, such as an input file
+    path_flags.py: the types of paths in values, such as an input file
     config.py: `Config`, the base class of the options of a script. It lists
         its options, an `Option` for each such field, and is created, and
         copied, with other values

@@ -16,12 +16,12 @@ from options.fields import (
     Field,
     OptionChanges,
     OptionProperties,
+    PathType,
     Role,
     declaration_of,
     group_of,
     is_option,
 )
-from options.path_types import PathType
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -47,8 +47,6 @@ from typing import (
     cast,
 )
 
-from options.path_types import PathType
-
 ValueT = TypeVar("ValueT")
 GroupT = TypeVar("GroupT")
 # A field of a class of options. Any, because the fields have different types.
@@ -80,6 +78,33 @@ class Role(enum.Enum):
     TRAINING = "training"
     DECODING = "decoding"
     NEUTRAL = "neutral"
+
+
+class PathType(enum.Enum):
+    """Types of paths in the value of an option. path_flags.py checks them.
+
+    A type tells whether the path is read or written, so that the paths of a
+    command are checked before any work.
+    """
+
+    INPUT_FILE = "input file"
+    # FILE:NAME, a name that a file of Python code defines.
+    CODE = "file of code"
+    # Comma-separated paths or patterns.
+    INPUT_FILES = "input files"
+    DATA_FOLDER = "folder of input files"
+    # Comma-separated folders, each optionally with a name: NAME=FOLDER.
+    RUNS = "folders of runs to read"
+    # A folder of weights, the prefix of a checkpoint, or one file of a model.
+    MODEL = "model to read"
+    OUTPUT_FILE = "output file"
+    # Comma-separated paths.
+    OUTPUT_FILES = "output files"
+    # A folder for checkpoints, TFRecords and results. A resumed run reads them.
+    RUN_FOLDER = "folder of a run"
+    # A folder that is written at once and replaced completely, as in
+    # model_folders/atomic_folders.py.
+    NEW_FOLDER = "folder of a model"
 
 
 class OptionProperties(TypedDict, total=False):

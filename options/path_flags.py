@@ -17,12 +17,11 @@ from typing import NamedTuple
 
 from files.paths import is_remote, list_matches
 from options.config import Config
-from options.path_types import (
-    STATE_FOLDER,
-    PathType,
-    parse_named_folders,
-    split_file_and_name,
-)
+from options.fields import PathType
+
+# Folder of a run's lock, records and events, which only the run itself reads.
+# It is in each folder of PathType.RUN_FOLDER.
+STATE_FOLDER = "state"
 
 # Endings of a run's files, which a table or an image of runs must not replace.
 _ENDINGS_OF_RUN_FILES = (
@@ -75,6 +74,25 @@ class PathFlag:
         return (
             os.path.join(self.value, STATE_FOLDER, ".lock") if is_run else None
         )
+
+
+def parse_named_folders(value: str) -> list[tuple[str, str]]:
+    """Parses comma-separated folders, each of them NAME=FOLDER or FOLDER.
+
+    Returns (name, folder) for each. The name of a FOLDER without NAME is "".
+    """
+    folders = []
+    for part in filter(None, map(str.strip, value.split(","))):
+        name, separator, folder = part.partition("=")
+        is_named = separator and not os.path.exists(part)
+        folders.append((name, folder) if is_named else ("", part))
+    return folders
+
+
+def split_file_and_name(value: str) -> tuple[str, str]:
+    """Returns the file and the name of FILE:NAME, "" for a missing name."""
+    file, separator, name = value.rpartition(":")
+    return (file, name) if separator else (name, "")
 
 
 def list_path_flags(config: Config) -> list[PathFlag]:

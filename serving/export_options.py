@@ -14,7 +14,7 @@ from data.text.tokenization import FullTokenizer
 from dependencies.installation import install_command
 from model_folders.reading.preset import PathOrPreset
 from options import fields
-from options.path_types import PathType
+from options.fields import PathType
 from serving.engines import EXPORT_FORMATS, ExportFormat
 
 if TYPE_CHECKING:

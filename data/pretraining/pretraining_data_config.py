@@ -5,8 +5,7 @@ import dataclasses
 from data.parallel_jobs.beam_options import BeamOptions
 from data.pretraining.pretraining_options import InstanceOptions
 from options.config import Config
-from options.fields import group, option
-from options.path_types import PathType
+from options.fields import PathType, group, option
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

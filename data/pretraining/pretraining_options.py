@@ -3,7 +3,7 @@
 import dataclasses
 
 from options import fields
-from options.path_types import PathType
+from options.fields import PathType
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -13,13 +13,13 @@ from types import FrameType
 from absl import logging
 
 from dependencies.installation import extra_of, install_command
+from options.fields import PathType
 from options.path_flags import (
     PathFlag,
     check_paths,
     expand_home,
     list_path_flags,
 )
-from options.path_types import PathType
 from serving.engines import find_export_folder
 from serving.http.serve_config import ServeConfig
 

@@ -7,8 +7,7 @@ from data.parallel_jobs.beam_options import BeamOptions
 from data.predictions import output_writer
 from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
 from options.config import Config
-from options.fields import group, option
-from options.path_types import PathType
+from options.fields import PathType, group, option
 from serving.engines import EngineOptions
 from serving.text_tasks.text_task import ReplyOptions
 from serving.text_tasks.text_task_registry import list_text_tasks

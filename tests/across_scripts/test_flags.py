@@ -12,8 +12,7 @@ from absl import flags as absl_flags
 from command_line import flags
 from docs import flags_index
 from options import path_flags
-from options.fields import Role
-from options.path_types import PathType
+from options.fields import PathType, Role
 from tests.support import fresh_process, script_runner
 from tests.support.paths import ROOT
 from tests.support.waiting import killed_late

@@ -3,8 +3,8 @@
 import pytest
 
 from command_line.user_errors import describe_error, is_user_error, print_error
+from options.fields import PathType
 from options.path_flags import PathFlag
-from options.path_types import PathType
 
 
 @pytest.mark.parametrize(

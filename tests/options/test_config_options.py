@@ -7,8 +7,7 @@ import pytest
 
 from options import fields
 from options.config import Config
-from options.fields import Role, group, option_changes
-from options.path_types import PathType
+from options.fields import PathType, Role, group, option_changes
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,12 @@
 
 import pytest
 
-from options.path_flags import PathFlag
-from options.path_types import PathType
+from options.fields import PathType
+from options.path_flags import (
+    PathFlag,
+    parse_named_folders,
+    split_file_and_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,3 +31,13 @@ def test_an_output_folder_has_a_lock_file():
     export = PathFlag("export_dir", "export/", PathType.NEW_FOLDER)
     assert export.lock_file == "export.lock"
     assert PathFlag("data_dir", "a", PathType.DATA_FOLDER).lock_file is None
+
+
+def test_split_file_and_name_accepts_a_file_without_a_name():
+    assert split_file_and_name("own.py:Rows") == ("own.py", "Rows")
+    assert split_file_and_name("own.py") == ("own.py", "")
+
+
+def test_parse_named_folders_accepts_folders_without_a_name():
+    folders = parse_named_folders("base=runs/1, runs/2,")
+    assert folders == [("base", "runs/1"), ("", "runs/2")]

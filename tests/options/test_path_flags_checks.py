@@ -5,8 +5,8 @@ import os
 import pytest
 
 from options import path_flags
+from options.fields import PathType
 from options.path_flags import PathFlag
-from options.path_types import PathType
 
 KINDS = {
     "input_file": PathType.INPUT_FILES,

@@ -5,8 +5,7 @@ from typing import Literal, TypeAlias, get_args
 
 from model_folders.kinds import ModelClass
 from options.config import Config
-from options.fields import option
-from options.path_types import PathType
+from options.fields import PathType, option
 
 CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
 # {value of --model: name of the model's class in this project}.

@@ -4,8 +4,7 @@ import dataclasses
 
 from model_folders.kinds import ModelClass
 from options.config import Config
-from options.fields import group, option, option_changes
-from options.path_types import PathType
+from options.fields import PathType, group, option, option_changes
 from serving.export_options import ExportFormatOptions
 
 # {value of --task: model class to export for it}.

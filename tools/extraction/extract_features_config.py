@@ -2,8 +2,7 @@
 
 import dataclasses
 
-from options.fields import group, option, option_changes
-from options.path_types import PathType
+from options.fields import PathType, group, option, option_changes
 from training.config.model_config import ModelConfig
 from training.config.model_options import ModelOptions
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from options.config import Config
-from options.fields import option
-from options.path_types import PathType
+from options.fields import PathType, option
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 KEY_OF_AXIS: Mapping[str, Literal["step", "examples", "hours"]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from model_folders.scores import split_by_label
-from options.path_types import parse_named_folders
+from options.path_flags import parse_named_folders
 from tools.run_comparison.plot_runs_config import (
     KEY_OF_AXIS,
     PlotRunsConfig,

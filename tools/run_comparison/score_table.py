@@ -12,7 +12,7 @@ from model_folders.scores import (
     EXPORT_RESULTS,
     split_by_label,
 )
-from options.path_types import parse_named_folders
+from options.path_flags import parse_named_folders
 
 _SEED = re.compile(r"seed_\d+")
 

@@ -3,8 +3,7 @@
 import dataclasses
 
 from options.config import Config
-from options.fields import option
-from options.path_types import PathType
+from options.fields import PathType, option
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,7 @@ from data.classification.user_tables.table_tasks import (
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import TrainingSettings
 from options import fields
-from options.fields import group
-from options.path_types import PathType
+from options.fields import PathType, group
 from training.config.fine_tuning_config import DataFileConfig
 from training.config.model_options import required_value
 

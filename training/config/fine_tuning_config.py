@@ -8,8 +8,7 @@ from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
 from model_folders.reading.preset import NetworkArguments
 from options import fields
-from options.fields import group, option_changes
-from options.path_types import PathType
+from options.fields import PathType, group, option_changes
 from training.config.model_options import required_value
 from training.config.training_config import NumSteps, TrainingConfig
 from training.config.training_options import TrainingOptions

@@ -8,7 +8,7 @@ import dataclasses
 from typing import TypeVar
 
 from options import fields
-from options.path_types import PathType
+from options.fields import PathType
 
 ValueT = TypeVar("ValueT")
 

@@ -8,8 +8,7 @@ from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.tables.table_layout import LayoutOptions
 from model_folders.kinds import ModelClass
 from options import fields
-from options.fields import group, option_changes
-from options.path_types import PathType
+from options.fields import PathType, group, option_changes
 from training.config.fine_tuning_config import (
     FineTuningConfig,
     FineTuningOptions,

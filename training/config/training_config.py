@@ -14,7 +14,7 @@ from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import RunFlagsEntry
 from model_folders.reading.preset import NetworkArguments
 from options.fields import Role, group
-from options.path_types import STATE_FOLDER
+from options.path_flags import STATE_FOLDER
 from serving.export_options import ExportFormatOptions
 from training.config.model_config import ModelConfig
 from training.config.training_options import (

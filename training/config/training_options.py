@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 from options import fields
-from options.path_types import PathType
+from options.fields import PathType
 
 OptimizerName: TypeAlias = Literal["adamw", "lamb"]
 ScheduleName: TypeAlias = Literal["original", "continuous"]

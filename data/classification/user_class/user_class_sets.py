@@ -16,7 +16,7 @@ from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.labels import check_labels, join_labels
-from options.path_types import split_file_and_name
+from options.path_flags import split_file_and_name
 
 
 class UserClassSets(HeldSets[InputExample]):

@@ -7,7 +7,7 @@ import pytest
 from data.sets.data_file_options import DataFileOptions
 from options import fields
 from options.config import Config
-from options.path_types import PathType
+from options.fields import PathType
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from options.path_types import PathType
+from options.fields import PathType
 from training.config.classifier_config import ClassifierConfig
 
 # In the order of the alphabet, as --help lists them.
