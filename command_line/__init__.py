@@ -5,14 +5,9 @@ no command line. The `cli.Command` of the script runs it. terminal/ shows the
 progress of a running command, and handles Ctrl-C. Nothing here loads
 TensorFlow, so that --help and wrong flags show quickly.
 
-Where a command line becomes a `Config`:
-
     cli.py: `Command`, which leads from the command line to the exit status
-    flags.py: makes a flag of each option with absl, parses the command line,
-        ends the script if it is wrong, and returns the `ParsedCommand`
-
-What it shows to the user:
-
-    help_pages.py: prints --help and --helpfull
+    flags.py: makes a flag of each option with absl, prints --help, parses the
+        command line, ends the script if it is wrong, and returns the
+        `ParsedCommand`
     user_errors.py: decides whether an error is the user's or a bug
 """

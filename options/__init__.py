@@ -28,8 +28,7 @@ them:
 
     fields.py: declares an option, or a group in a `Config`, as a field. The
         field records properties such as the `Role` of the option, which says
-        what a trained model imposes on the value
-    path_flags.py: the types of paths in values, such as an input file
+        what a trained model imposes on the value, and the `PathType` of a path
     config.py: `Config`, the base class of the options of a script. It lists
         its options, an `Option` for each such field, and is created, and
         copied, with other values
