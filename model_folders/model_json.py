@@ -7,9 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, cast, get_type_hints, is_typeddict
 
-from files.json_files import read_json
+from files.json_files import find_malformed_entry, read_json
 from files.paths import StrPath
-from files.typed_dict_checks import find_malformed_entry
 from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,

@@ -22,11 +22,11 @@ from data.parallel_jobs.work_units import WorkUnit
 from files.atomic import remove_partial
 from files.json_files import (
     JsonObject,
+    find_malformed_entry,
     read_entry,
     read_json,
     write_json,
 )
-from files.typed_dict_checks import find_malformed_entry
 
 # {entry of the manifest: path} of shards with names of their own.
 NamedShards: TypeAlias = Mapping[Literal["eval_shards"], str]

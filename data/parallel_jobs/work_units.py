@@ -21,8 +21,7 @@ from data.io import file_checksums
 from data.parallel_jobs.beam_workers import run_on_beam
 from data.parallel_jobs.job_json_types import UnitResult
 from data.parallel_jobs.workers import run_in_processes
-from files.json_files import read_json
-from files.typed_dict_checks import find_malformed_entry
+from files.json_files import find_malformed_entry, read_json
 from terminal import progress, signals
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import os
 from typing import Literal, NotRequired, TypeAlias, TypedDict, cast, get_args
 
 from files import json_files
-from files.typed_dict_checks import find_malformed_entry
+from files.json_files import find_malformed_entry
 
 HISTORY_FILE = "history.jsonl"
 # Kind of a line.
