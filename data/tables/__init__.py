@@ -16,11 +16,9 @@ then gives the cells of CSV, TSV and Excel the names of their columns:
 
 What csv_tables.py calls, in this order:
 
-    csv_sample.py: `CsvSample`, the first lines of a file
     table_checks.py: refuses files that are no tables
-    dialect_detection.py: guesses the dialect: the delimiter and the quotes
+    csv_dialects.py: guesses the dialect: the delimiter and the quotes
     headers/: guesses whether the first row names the columns, as for Excel
-    csv_rows.py: the rows of the file in its dialect
 
 For jobs that read parts of a large file:
 
