@@ -18,7 +18,7 @@ from data.ner.labeled_spans import (
 from data.ner.ner_examples import find_words
 from data.ner.tag_names import is_tag
 from data.tables import prodigy
-from data.tables.headers.usual_names import (
+from data.tables.column_names import (
     SPAN_NAMES,
     TAG_LIST_NAMES,
     WORD_LIST_NAMES,

@@ -30,7 +30,7 @@ from data.ner.span_tagging import (
 from data.ner.tag_names import name_tags
 from data.sets.set_names import BaseSet
 from data.tables import prodigy
-from data.tables.headers.usual_names import SPAN_NAMES, TAG_LIST_NAMES
+from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 

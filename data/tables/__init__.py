@@ -16,9 +16,10 @@ then gives the cells of CSV, TSV and Excel the names of their columns:
 
 What csv_tables.py calls, in this order:
 
-    table_checks.py: refuses files that are no tables
+    table_checks.py: refuses files that are no tables, and titles above one
     csv_dialects.py: guesses the dialect: the delimiter and the quotes
-    headers/: guesses whether the first row names the columns, as for Excel
+    header_detection.py: guesses whether the first row names the columns, as
+        for Excel
 
 For jobs that read parts of a large file:
 
@@ -26,6 +27,6 @@ For jobs that read parts of a large file:
 
 What the columns mean:
 
-    headers/usual_names.py: usual names of columns
+    column_names.py: usual names of columns
     prodigy.py: leaves out rows that an annotator did not accept
 """

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, NamedTuple
 
 from data.io import encodings
-from data.tables import csv_dialects, table_checks
+from data.tables import csv_dialects, header_detection, table_checks
 from data.tables.csv_dialects import NO_DELIMITER, CsvSample, Dialect
-from data.tables.headers import header_detection
 from data.tables.rows import (
     NumberedRow,
     RowBuilder,

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
-from data.tables.headers.usual_names import is_usual_name
+from data.tables.column_names import is_usual_name
 from data.tables.rows import NumberedRow, without_nan
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath

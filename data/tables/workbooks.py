@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from absl import logging
 
 from data.io import compressed_files, text_files
-from data.tables.headers import header_detection
+from data.tables import header_detection
 from data.tables.rows import NumberedRow, RowBuilder
 from data.tables.table_layout import TableLayout
 from dependencies.installation import install_command
