@@ -182,7 +182,7 @@ def _check_delimiter(sample: CsvSample, rows: Sequence[Sequence[str]]) -> None:
 def read_csv(
     path: StrPath, lines: IO[str], layout: TableLayout, *, is_tsv: bool
 ) -> Iterator[NumberedRow]:
-    """Yields the rows of CSV or TSV, as `table_formats.read_rows` does."""
+    """Yields the rows of CSV or TSV, as `tables.read_rows` does."""
     table = open_csv(str(path), lines, layout, is_tsv=is_tsv)
     rows = table.parse_rows()
     names: list[str] = []
