@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Literal, NamedTuple, TypeAlias
 
 from data.io import encodings, text_files
-from data.io.raw_reader import RawReader
+from data.io.compressed_files import RawReader
 from data.tables import json_tables, parquet, tables
 from data.tables.rows import NumberedRow
 from data.tables.table_layout import TableLayout, format_of

@@ -8,12 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io import (
-    feature_specs,
-    record_checks,
-    record_datasets,
-    tfrecord_files,
-)
+from data.io import feature_specs, record_datasets, tfrecord_files
 from data.pretraining import (
     corpus_checks,
     unit_writing,
@@ -236,7 +231,7 @@ def test_a_shard_may_be_empty(tmp_path):
     )
     assert {entry["bytes"] > 0 for entry in manifest["shards"]} == {True, False}
     paths = [entry["path"] for entry in manifest["shards"]][::-1]
-    record_checks.check_records(paths, feature_specs.pretraining_spec(64, 10))
+    record_datasets.check_records(paths, feature_specs.pretraining_spec(64, 10))
     assert record_datasets.are_masked(paths)
     unmasked = create_shards(
         tmp_path / "unmasked", num_shards=99, dynamic_masking=True
