@@ -9,8 +9,7 @@ Text:
 Records:
 
     feature_specs.py: the features of each task's records
-    tf_examples.py: encodes a record without TensorFlow
-    tfrecord_files.py: writes, reads and counts records without TensorFlow
+    tfrecords.py: encodes, writes, reads and counts records without TensorFlow
     file_checksums.py: size and checksum, which tell whether a file is intact
     record_datasets.py: batches of records as tensors, in a repeatable order,
         and the name of a record that does not fit

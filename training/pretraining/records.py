@@ -8,7 +8,7 @@ from absl import logging
 
 from data.io import feature_specs, record_datasets
 from data.io.text_files import expand_patterns
-from data.io.tfrecord_files import count_records
+from data.io.tfrecords import count_records
 from data.pretraining import record_inspection
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from data.io import feature_specs, record_datasets
 from data.io.record_datasets import Records, create_dataset
-from data.io.tfrecord_files import RecordWriter
+from data.io.tfrecords import RecordWriter
 
 
 def read_all(files, spec):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io import feature_specs, record_datasets, tfrecord_files
+from data.io import feature_specs, record_datasets, tfrecords
 from data.pretraining import (
     corpus_checks,
     unit_writing,
@@ -95,7 +95,7 @@ def test_records_at_scale_are_named_by_the_pattern_of_their_files(tmp_path):
     config = create_data_config(output_file, num_shards=2)
     written = write_records_at_scale(config, CORPUS)
     shards = [f"{output_file}-0000{index}-of-00002" for index in (0, 1)]
-    assert tfrecord_files.count_records(shards) == written.num_instances
+    assert tfrecords.count_records(shards) == written.num_instances
     assert written.num_files == 2
     assert written.files == f"{output_file}-*-of-00002"
     assert written.is_new
