@@ -172,10 +172,11 @@ class CsvSample:
         Raises:
             ValueError: a line was wrongly encoded.
         """
+        # Lone surrogates stand for wrong bytes.
         wrong_lines = (
             line_number
             for line_number, line in enumerate(self.lines_read, 1)
-            if _has_wrong_bytes(line)
+            if re.search("[\udc80-\udcff]", line)
         )
         if line_number := next(wrong_lines, None):
             # Many words show the likely encodings better than one.
@@ -201,11 +202,6 @@ class CsvSample:
             rf"(?:(?<={delimiter})|^){blanks}{cell}(?={delimiter}|[\r\n]|\Z)"
         )
         return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
-
-
-def _has_wrong_bytes(line: str) -> bool:
-    """Returns whether lone surrogates stand for wrong bytes in a line."""
-    return bool(re.search("[\udc80-\udcff]", line))
 
 
 def guess_dialect(

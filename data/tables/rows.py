@@ -17,6 +17,7 @@ from files.json_files import JsonObject
 # the number counts the rows. In other files, it is the number of the line in
 # which the row begins. If the row is malformed, a ValueError replaces the dict.
 NumberedRow: TypeAlias = tuple[int, JsonObject | ValueError]
+
 # Number of first rows that show the width of a table without a header, if the
 # user chose its dialect.
 _NUM_FIRST_ROWS = 3
