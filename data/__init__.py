@@ -23,6 +23,7 @@ does:
 
 What all tasks write:
 
-    predictions/: rows of predictions as JSON lines, CSV or npy
+    output_writer.py: opens the output of predictions, and chooses the format
+    output_formats.py: rows of predictions as JSON lines, CSV or npy
     report.py: report.html, the errors of a model on a dev set
 """

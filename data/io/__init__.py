@@ -4,15 +4,13 @@ Text:
 
     text_files.py: the lines of a file, and the files that a pattern names
     compressed_files.py: decompresses a file by its first bytes
-    raw_reader.py: reads any object with a method `read` as a file
     encodings.py: finds the encoding of a text
 
 Records:
 
     feature_specs.py: the features of each task's records
-    tf_examples.py: encodes a record without TensorFlow
-    tfrecord_files.py: writes, reads and counts records without TensorFlow
+    tfrecords.py: encodes, writes, reads and counts records without TensorFlow
     file_checksums.py: size and checksum, which tell whether a file is intact
-    record_datasets.py: batches of records as tensors, in a repeatable order
-    record_checks.py: finds a record that does not fit, and names it
+    record_datasets.py: batches of records as tensors, in a repeatable order,
+        and the name of a record that does not fit
 """

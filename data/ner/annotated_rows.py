@@ -17,8 +17,8 @@ from data.ner.labeled_spans import (
 )
 from data.ner.ner_examples import find_words
 from data.ner.tag_names import is_tag
-from data.tables import prodigy
-from data.tables.headers.usual_names import (
+from data.tables import tables
+from data.tables.column_names import (
     SPAN_NAMES,
     TAG_LIST_NAMES,
     WORD_LIST_NAMES,
@@ -171,7 +171,7 @@ class AnnotatedRow:
                 f"{', '.join(WORD_LIST_NAMES)} and tags as "
                 f"{', '.join(TAG_LIST_NAMES)}"
             )
-        if prodigy.is_left_out(row.values):
+        if tables.is_rejected_in_prodigy(row.values):
             spans = None
         return AnnotatedText(
             text, spans if isinstance(spans, list | None) else [spans]

@@ -29,8 +29,8 @@ from data.ner.span_tagging import (
 )
 from data.ner.tag_names import name_tags
 from data.sets.set_names import BaseSet
-from data.tables import prodigy
-from data.tables.headers.usual_names import SPAN_NAMES, TAG_LIST_NAMES
+from data.tables import tables
+from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
@@ -135,7 +135,7 @@ class _AnnotationFile:
         sentence = row.parse_tagged_sentence(needs_tags=not self.is_test)
         if sentence is not None:
             words, tags, text = sentence
-            is_unknown = prodigy.is_left_out(values)
+            is_unknown = tables.is_rejected_in_prodigy(values)
             if is_unknown:
                 tags = ["O"] * len(words)
         else:

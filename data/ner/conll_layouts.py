@@ -10,7 +10,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
-from data.tables.headers import usual_names
+from data.tables import column_names
 from data.tables.table_layout import (
     CHARACTER_OF_DELIMITER,
     Delimiter,
@@ -100,13 +100,13 @@ def _layout_of_names(
 
     Returns None if the cells are no names of columns.
     """
-    letters = [usual_names.letters_of(name) for name in names]
+    letters = [column_names.letters_of(name) for name in names]
     sentence_column_index = _find_sentence_column(letters)
     if sentence_column_index is not None:
         # The column contains no words, even if its name is "sentence".
         letters[sentence_column_index] = ""
-    word_column_index = _find_column(usual_names.WORD_NAMES, letters)
-    tag_column_index = _find_column(usual_names.TAG_NAMES, letters)
+    word_column_index = _find_column(column_names.WORD_NAMES, letters)
+    tag_column_index = _find_column(column_names.TAG_NAMES, letters)
     # A test set may lack tags. Then a single usual name could be a word, unless
     # the file's ending says that the file is a table.
     has_tags = tag_column_index is not None
@@ -125,7 +125,7 @@ def _layout_of_names(
 
 def _find_sentence_column(letters: Sequence[str]) -> int | None:
     """Returns the first column that numbers sentences, such as sentence_id."""
-    pattern = usual_names.SENTENCE_NUMBER
+    pattern = column_names.SENTENCE_NUMBER
     indices = (
         index for index, name in enumerate(letters) if pattern.fullmatch(name)
     )
@@ -139,7 +139,7 @@ def _find_sentence_column(letters: Sequence[str]) -> int | None:
             *letters[:sentence_column_index],
             *letters[sentence_column_index + 1 :],
         }
-        if not other_names.intersection(usual_names.WORD_NAMES):
+        if not other_names.intersection(column_names.WORD_NAMES):
             return None
     return sentence_column_index
 

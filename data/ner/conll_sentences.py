@@ -17,8 +17,7 @@ from data.ner.conll_layouts import (
     strip_cells,
 )
 from data.ner.tag_names import is_tag
-from data.tables.csv_rows import MalformedRow
-from data.tables.csv_tables import open_csv
+from data.tables.csv_tables import MalformedRow, open_csv
 from data.tables.table_layout import DELIMITER_OF_CHARACTER, TableLayout
 
 

@@ -12,7 +12,7 @@ annotation is a span, or something else, such as the class of the text.
 
 from typing import NamedTuple, TypedDict, TypeGuard
 
-from data.tables.headers.usual_names import SPAN_NAMES
+from data.tables.column_names import SPAN_NAMES
 from files.json_files import JsonObject
 from model_folders.labels import is_label
 

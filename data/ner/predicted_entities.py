@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
+from data import output_formats
 from data.arrays import FloatArray
 from data.ner.entity_scoring import list_entities
 from data.ner.labeled_spans import LabeledSpan
 from data.ner.ner_examples import NerExample, find_words
-from data.predictions import output_rows
 from data.report import (
     Baseline,
     Heading,
@@ -99,7 +99,7 @@ def _create_entry(
         "text": text,
         "words": example.words,
     }
-    return entry | output_rows.with_prediction(example.row or {}, answer)
+    return entry | output_formats.with_prediction(example.row or {}, answer)
 
 
 def _create_answer(

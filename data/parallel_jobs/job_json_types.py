@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 from data.io.file_checksums import FileChecksum
-from data.io.tfrecord_files import ShardEntry
+from data.io.tfrecords import ShardEntry
 
 
 class InputEntry(FileChecksum):

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from absl import logging
 
-from data.io import tf_examples
+from data.io import tfrecords
 from data.pretraining.pretraining_options import InstanceOptions
 
 # A WordPiece as the bytes that encode its id in a TFRecord. This is for speed:
@@ -45,7 +45,7 @@ class EncodedVocabulary(dict[str, EncodedToken]):
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
         for token, token_id in vocab.items():
-            code = tf_examples.encode_varint(token_id)
+            code = tfrecords.encode_varint(token_id)
             self[token] = Continuation(code) if token[:2] == "##" else code
         self.encoded_tokens = list(self.values())
 
@@ -93,7 +93,7 @@ def encode_instance(
     num_pieces = len(instance.tokens)
     num_in_b = num_pieces - instance.b_start
     padding = bytes(options.max_seq_length - num_pieces)
-    features: dict[str, tf_examples.Values] = {
+    features: dict[str, tfrecords.Values] = {
         "input_ids": b"".join(instance.tokens) + padding,
         "input_mask": b"\1" * num_pieces + padding,
         "segment_ids": bytes(instance.b_start) + b"\1" * num_in_b + padding,
@@ -105,7 +105,7 @@ def encode_instance(
         features["masked_lm_ids"] = b"".join(instance.labels) + bytes(num_left)
         features["masked_lm_weights"] = [1.0] * num_masked + [0.0] * num_left
     features["next_sentence_labels"] = bytes([instance.is_random_next])
-    return tf_examples.encode_example(features)
+    return tfrecords.encode_example(features)
 
 
 class InstanceEncoder:

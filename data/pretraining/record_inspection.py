@@ -11,7 +11,7 @@ from typing import cast
 
 import google_crc32c
 
-from data.io import text_files, tf_examples, tfrecord_files
+from data.io import text_files, tfrecords
 from data.parallel_jobs.job_json_types import MANIFEST_ENDING, Manifest
 from files.json_files import parse_json
 from model_folders.model_json_types import Fingerprint
@@ -38,11 +38,11 @@ def read_masking_and_lengths(
         ValueError: a file does not contain TFRecords.
     """
     for path in files:
-        record = next(tfrecord_files.read_records(path), None)
+        record = next(tfrecords.read_records(path), None)
         if record is None:
             continue
         try:
-            lengths = tf_examples.feature_lengths(record)
+            lengths = tfrecords.feature_lengths(record)
         except ValueError as error:
             raise ValueError(f"{path}, record 0: {error}") from error
         manifest = _read_manifest(_find_manifest(path))
@@ -103,7 +103,7 @@ def fingerprint_records(files: Iterable[str]) -> list[Fingerprint]:
     """
     fingerprints: list[Fingerprint] = []
     # {path of a manifest: {name of a file: its entry}}
-    manifests: dict[str | None, dict[str, tfrecord_files.ShardEntry]] = {}
+    manifests: dict[str | None, dict[str, tfrecords.ShardEntry]] = {}
     for path in files:
         name, size = os.path.basename(path), text_files.file_size(path)
         manifest = _find_manifest(path)
@@ -120,7 +120,7 @@ def fingerprint_records(files: Iterable[str]) -> list[Fingerprint]:
 
 def _list_entries(
     manifest: Manifest | None,
-) -> dict[str, tfrecord_files.ShardEntry]:
+) -> dict[str, tfrecords.ShardEntry]:
     """Returns {name of a shard: its entry}."""
     if manifest is None:
         return {}
@@ -133,12 +133,12 @@ def _read_ends(path: str, size: int) -> list[str]:
     if not size:
         return ["", ""]
     # A record ends in its checksum.
-    first = next(tfrecord_files.read_records(path))
+    first = next(tfrecords.read_records(path))
     with text_files.open_binary(path) as file:
         file.seek(size - _FOOTER_SIZE)
         last = file.read()
     return [
-        tfrecord_files.frame_record(first)[-_FOOTER_SIZE:].hex(),
+        tfrecords.frame_record(first)[-_FOOTER_SIZE:].hex(),
         last.hex(),
     ]
 
@@ -152,11 +152,11 @@ def _compute_checksums(path: str) -> list[str]:
     checksum = google_crc32c.Checksum()
     ends = ["", ""]
     tracked_records = progress.track(
-        tfrecord_files.read_records(path),
+        tfrecords.read_records(path),
         description=f"Reading {os.path.basename(path)} for its checksum:",
     )
     for record in tracked_records:
-        framed = tfrecord_files.frame_record(record)
+        framed = tfrecords.frame_record(record)
         checksum.update(framed)
         ends[1] = framed[-_FOOTER_SIZE:].hex()
         ends[0] = ends[0] or ends[1]

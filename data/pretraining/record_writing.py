@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from data.io import tfrecord_files
+from data.io import tfrecords
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
@@ -68,7 +68,7 @@ def write_records_in_order(
     output_files = config.output_file.split(",")
     # Open the output files first. If they cannot be written, the script fails
     # before it creates the instances.
-    with tfrecord_files.RecordWriter(output_files) as writer:
+    with tfrecords.RecordWriter(output_files) as writer:
         for record in instances.create_training_instances(
             input_files, reader, config.instances
         ):

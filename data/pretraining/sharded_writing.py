@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from absl import logging
 
 from data.io import text_files
-from data.io.tfrecord_files import ShardEntry
+from data.io.tfrecords import ShardEntry
 from data.parallel_jobs.job import Job
 from data.parallel_jobs.job_files import JobPaths, create_input_entries
 from data.parallel_jobs.job_json_types import (

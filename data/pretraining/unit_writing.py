@@ -11,7 +11,7 @@ import itertools
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
-from data.io import tfrecord_files
+from data.io import tfrecords
 from data.parallel_jobs.job_json_types import UnitResult
 from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, DocumentReader, TextEncoder
@@ -73,7 +73,7 @@ class InstanceUnit:
             )
         encoder = InstanceEncoder(reader.vocabulary, options)
         groups = _read_shuffled_groups(self, reader)
-        with tfrecord_files.RecordWriter(self.shards) as writer:
+        with tfrecords.RecordWriter(self.shards) as writer:
             for record in _create_all_records(groups, encoder):
                 writer.write(record)
         counts = dict(reader.counts)

@@ -8,7 +8,7 @@ import tokenize
 from collections.abc import Mapping
 from typing import Any
 
-from data.tables.headers.usual_names import ANSWER_NAMES
+from data.tables.column_names import ANSWER_NAMES
 from files.json_files import JsonObject, parse_json
 
 # Names of values and of functions that a cell may contain.

@@ -1,13 +1,13 @@
 """Reads people's tables: their format, dialect, header and columns.
 
-A file becomes rows in three steps. `Table` in tables.py opens it.
-`table_formats.read_rows` calls the reader of its format, which guesses from the
-first rows what the user left open, and cuts each row into cells. A `RowBuilder`
-then gives the cells of CSV, TSV and Excel the names of their columns:
+A file becomes rows in three steps. `Table` opens it. `read_rows` calls the
+reader of its format, which guesses from the first rows what the user left open,
+and cuts each row into cells. A `RowBuilder` then gives the cells of CSV, TSV
+and Excel the names of their columns:
 
-    tables.py: `Table`, rows of cells by the names of their columns. Begin here
+    tables.py: `Table`, rows of cells by the names of their columns, without the
+        rows that an annotator rejected in Prodigy. Begin here
     table_layout.py: what must be known to read a table, and its options
-    table_formats.py: chooses the reader of a format, and reads plain text
     csv_tables.py: reads CSV, TSV and the like
     json_tables.py: reads JSON
     parquet.py: reads Parquet
@@ -16,11 +16,10 @@ then gives the cells of CSV, TSV and Excel the names of their columns:
 
 What csv_tables.py calls, in this order:
 
-    csv_sample.py: `CsvSample`, the first lines of a file
-    table_checks.py: refuses files that are no tables
-    dialect_detection.py: guesses the dialect: the delimiter and the quotes
-    headers/: guesses whether the first row names the columns, as for Excel
-    csv_rows.py: the rows of the file in its dialect
+    table_checks.py: refuses files that are no tables, and titles above one
+    csv_dialects.py: guesses the dialect: the delimiter and the quotes
+    header_detection.py: guesses whether the first row names the columns, as
+        for Excel
 
 For jobs that read parts of a large file:
 
@@ -28,6 +27,5 @@ For jobs that read parts of a large file:
 
 What the columns mean:
 
-    headers/usual_names.py: usual names of columns
-    prodigy.py: leaves out rows that an annotator did not accept
+    column_names.py: usual names of columns
 """

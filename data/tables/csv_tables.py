@@ -4,16 +4,15 @@
 half: it leaves the cells of a row in a list, and the names among the rows.
 """
 
+import csv
 import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO
+from typing import IO, NamedTuple
 
 from data.io import encodings
-from data.tables import csv_rows, dialect_detection, table_checks
-from data.tables.csv_rows import Dialect, MalformedRow
-from data.tables.csv_sample import CsvSample
-from data.tables.headers import header_detection
+from data.tables import csv_dialects, header_detection, table_checks
+from data.tables.csv_dialects import NO_DELIMITER, CsvSample, Dialect
 from data.tables.rows import (
     NumberedRow,
     RowBuilder,
@@ -28,6 +27,33 @@ from data.tables.table_layout import (
 )
 from files.json_files import JsonObject
 from files.paths import StrPath
+
+
+class MalformedRow(NamedTuple):
+    """A row in which a quote is not closed, or stands where none may be.
+
+    Attributes:
+        reason: what csv says about the quote.
+        is_multiline: whether several lines were read for the row. Then
+            nothing shows where the next row begins.
+    """
+
+    reason: str
+    is_multiline: bool
+
+    def explain(self, flag: str | None = None) -> str:
+        """Returns what is wrong, and what to do.
+
+        `flag` makes quotes ordinary characters, None if there is no such flag.
+        """
+        close = f"{self.reason}. Close the quote"
+        double = 'write a quote in a quoted cell twice ("")'
+        if flag is None:
+            return f"{close}, or {double}"
+        return (
+            f"{close}, {double}, or set {flag} if quotes are ordinary "
+            "characters in this table"
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,8 +75,28 @@ class CsvTable:
     width: int | None
 
     def parse_rows(self) -> Iterator[tuple[int, list[str] | MalformedRow]]:
-        """Yields (number of its first line, cells) of each row, once."""
-        return csv_rows.parse_rows(self.lines, self.dialect)
+        """Yields (number of its first line, cells) of each row, once.
+
+        A quoted cell may contain line breaks.
+        """
+        has_escapes = self.dialect.has_escapes
+        reader = csv_dialects.create_reader(self.lines, self.dialect)
+        while True:
+            line_number = reader.line_num + 1
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                # A table of one column has no delimiter that can be shown.
+                reason = str(error).replace(f"'{NO_DELIMITER}'", "a line end")
+                is_multiline = reader.line_num > line_number
+                yield line_number, MalformedRow(reason, is_multiline)
+                continue
+            if cells is None:
+                return
+            yield (
+                line_number,
+                csv_dialects.show_escaped(cells) if has_escapes else cells,
+            )
 
 
 def open_csv(
@@ -100,7 +146,7 @@ def _open_by_sample(
     path = sample.path
     first_lines = [*itertools.islice(sample, 3)]
     table_checks.check_first_lines(path, first_lines)
-    dialect = dialect_detection.guess_dialect(sample, layout, is_tsv=is_tsv)
+    dialect = csv_dialects.guess_dialect(sample, layout, is_tsv=is_tsv)
     rows = sample.read_first_rows(dialect)
     if layout.quoting is not False:
         table_checks.check_quotes(path, rows)
@@ -136,7 +182,7 @@ def _check_delimiter(sample: CsvSample, rows: Sequence[Sequence[str]]) -> None:
 def read_csv(
     path: StrPath, lines: IO[str], layout: TableLayout, *, is_tsv: bool
 ) -> Iterator[NumberedRow]:
-    """Yields the rows of CSV or TSV, as `table_formats.read_rows` does."""
+    """Yields the rows of CSV or TSV, as `tables.read_rows` does."""
     table = open_csv(str(path), lines, layout, is_tsv=is_tsv)
     rows = table.parse_rows()
     names: list[str] = []
@@ -161,32 +207,6 @@ def read_csv(
             )
 
 
-def _build_row(
-    table: CsvTable,
-    builder: RowBuilder,
-    cells: list[str],
-    encoding: str | None,
-) -> JsonObject | ValueError:
-    """Returns a row, or an error if its cells are no row or wrongly encoded."""
-    text = " ".join(cells)
-    if error := _encoding_error_of(text, encoding):
-        return error
-    row = builder.build(cells)
-    if (
-        table.has_header
-        and "\n" in text
-        and not isinstance(row, ValueError)
-        and csv_rows.has_swallowed_lines(cells, table.dialect.delimiter)
-    ):
-        return malformed_row_error(
-            "a quoted cell contains the next lines of the table. If quotes are "
-            "ordinary characters here, set --noquoting. Otherwise replace the "
-            "tabs in the cell by spaces",
-            cells,
-        )
-    return row
-
-
 def _read_names(
     path: StrPath,
     rows: Iterable[tuple[int, list[str] | MalformedRow]],
@@ -203,6 +223,56 @@ def _read_names(
             raise ValueError(f"{place}: {error}")
         return row
     return []
+
+
+def _build_row(
+    table: CsvTable,
+    builder: RowBuilder,
+    cells: list[str],
+    encoding: str | None,
+) -> JsonObject | ValueError:
+    """Returns a row, or an error if its cells are no row or wrongly encoded."""
+    text = " ".join(cells)
+    if error := _encoding_error_of(text, encoding):
+        return error
+    row = builder.build(cells)
+    if (
+        table.has_header
+        and "\n" in text
+        and not isinstance(row, ValueError)
+        and has_swallowed_lines(cells, table.dialect.delimiter)
+    ):
+        return malformed_row_error(
+            "a quoted cell contains the next lines of the table. If quotes are "
+            "ordinary characters here, set --noquoting. Otherwise replace the "
+            "tabs in the cell by spaces",
+            cells,
+        )
+    return row
+
+
+def has_swallowed_lines(row: Sequence[str], delimiter: str) -> bool:
+    r"""Returns whether a quoted cell contains the next lines of the table.
+
+    If two lines contain a stray quote each, csv reads the text between the two
+    quotes as one cell, with as many tabs as the lines have. Commas are not
+    counted, because a text may contain as many commas.
+
+    Examples:
+        >>> has_swallowed_lines(["a", "b\nc\td"], delimiter="\t")
+        True
+        >>> has_swallowed_lines(["a", "b c d"], delimiter="\t")
+        False
+    """
+    if delimiter not in "\t|":
+        return False
+    num_delimiters_of_line = len(row) - 1
+    for cell in row:
+        num_line_ends = len(cell.splitlines()) - 1
+        expected = num_line_ends * num_delimiters_of_line
+        if expected > 0 and cell.count(delimiter) == expected:
+            return True
+    return False
 
 
 def _encoding_error_of(text: str, encoding: str | None) -> ValueError | None:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Literal, NamedTuple, TypeAlias
 
 from data.io import encodings, text_files
-from data.io.raw_reader import RawReader
-from data.tables import json_tables, parquet, table_formats
+from data.io.compressed_files import RawReader
+from data.tables import json_tables, parquet, tables
 from data.tables.rows import NumberedRow
 from data.tables.table_layout import TableLayout, format_of
 
@@ -274,14 +274,14 @@ def _read_group_sizes(path: str) -> list[int]:
 def read_range(
     file_range: FileRange, layout: TableLayout
 ) -> Iterator[NumberedRow]:
-    """Yields the rows of a range as `table_formats.read_rows` does.
+    """Yields the rows of a range as `tables.read_rows` does.
 
     Args:
         file_range: a range of a file, or FileRange(path) for all of it.
         layout: how the file is written.
     """
     if not file_range.format:
-        yield from table_formats.read_rows(file_range.path, layout)
+        yield from tables.read_rows(file_range.path, layout)
     elif file_range.format == "parquet":
         groups = range(file_range.start, file_range.end)
         yield from parquet.read_parquet(
@@ -291,7 +291,7 @@ def read_range(
         with _open_lines(file_range) as lines:
             numbered = enumerate(lines, file_range.first_row_number)
             if file_range.format == "text":
-                yield from table_formats.read_text_rows(numbered)
+                yield from tables.read_text_rows(numbered)
             else:
                 yield from json_tables.read_json_lines(numbered)
 

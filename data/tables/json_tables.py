@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
-from data.tables.headers.usual_names import is_usual_name
+from data.tables.column_names import is_usual_name
 from data.tables.rows import NumberedRow, without_nan
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
@@ -67,6 +67,33 @@ def _read_until_filled(
             return
 
 
+def _guess_by_first_line(
+    first_line: str, columns: Collection[str]
+) -> TextFormat | None:
+    """Guesses what a file of JSON contains, by its first line.
+
+    Returns "list" for one list, "jsonl" for an object in each line, and None if
+    the first line fits both.
+    """
+    if first_line.lstrip().startswith("["):
+        return "list"
+    try:
+        row = parse_json(first_line, "", object, may_be_infinite=True)
+    except ValueError:
+        # The first line of an object over several lines ends like this.
+        is_opened = re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", first_line)
+        return "list" if is_opened else "jsonl"
+    if not isinstance(row, dict):
+        return "jsonl"
+    data = row.get("data")
+    if isinstance(data, list):
+        is_of_objects = all(isinstance(entry, dict) for entry in data)
+        if is_of_objects:
+            return "list"
+    may_be_list = _is_of_pandas(row) or _find_wrapped_list(row, columns)
+    return None if may_be_list else "jsonl"
+
+
 def read_json_lines(
     lines: Iterable[tuple[int, str]], encoding: str | None = None
 ) -> Iterator[NumberedRow]:
@@ -109,6 +136,15 @@ def read_json_list(
         else:
             message = "the entry must be a JSON object. Received: "
             yield entry_number, ValueError(f"{message}{repr(entry)[:80]}")
+
+
+def _split_objects(text: str) -> list[str]:
+    """Returns the objects over several lines that follow each other.
+
+    jq writes such a text. Returns [] if the text is anything else.
+    """
+    parts = re.split(r"(?<=\n\})\s*\n(?=\{\s*\n)", text.strip())
+    return parts if len(parts) > 1 else []
 
 
 def _unwrap_list(
@@ -180,39 +216,3 @@ def _is_of_objects(value: object) -> TypeGuard[list[JsonObject]]:
         and bool(value)
         and all(isinstance(entry, dict) for entry in value)
     )
-
-
-def _split_objects(text: str) -> list[str]:
-    """Returns the objects over several lines that follow each other.
-
-    jq writes such a text. Returns [] if the text is anything else.
-    """
-    parts = re.split(r"(?<=\n\})\s*\n(?=\{\s*\n)", text.strip())
-    return parts if len(parts) > 1 else []
-
-
-def _guess_by_first_line(
-    first_line: str, columns: Collection[str]
-) -> TextFormat | None:
-    """Guesses what a file of JSON contains, by its first line.
-
-    Returns "list" for one list, "jsonl" for an object in each line, and None if
-    the first line fits both.
-    """
-    if first_line.lstrip().startswith("["):
-        return "list"
-    try:
-        row = parse_json(first_line, "", object, may_be_infinite=True)
-    except ValueError:
-        # The first line of an object over several lines ends like this.
-        is_opened = re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", first_line)
-        return "list" if is_opened else "jsonl"
-    if not isinstance(row, dict):
-        return "jsonl"
-    data = row.get("data")
-    if isinstance(data, list):
-        is_of_objects = all(isinstance(entry, dict) for entry in data)
-        if is_of_objects:
-            return "list"
-    may_be_list = _is_of_pandas(row) or _find_wrapped_list(row, columns)
-    return None if may_be_list else "jsonl"

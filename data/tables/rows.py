@@ -1,15 +1,16 @@
 """Defines the rows of tables, which the readers of all formats yield.
 
 A row is {key of a column: cell}. `RowBuilder` builds it from the cells of CSV,
-TSV and Excel, and says what is wrong with a malformed one.
+TSV and Excel, and says what is wrong with a malformed one. The functions at the
+end recognize what is in a cell: a number, a date, or no value at all.
 """
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
-from data.tables.headers.header_detection import is_repeated_header
 from files.json_files import JsonObject
 
 # A row: (number, {key of a column: cell}). In a JSON list, Parquet and Excel,
@@ -20,6 +21,10 @@ NumberedRow: TypeAlias = tuple[int, JsonObject | ValueError]
 # Number of first rows that show the width of a table without a header, if the
 # user chose its dialect.
 _NUM_FIRST_ROWS = 3
+# Cells without a value.
+_MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
+_YEAR = re.compile(r"1[6-9]\d\d|2[01]\d\d")
+_DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
 
 
 def require_cells(row: JsonObject | ValueError, place: str) -> JsonObject:
@@ -35,18 +40,6 @@ def require_cells(row: JsonObject | ValueError, place: str) -> JsonObject:
     if isinstance(row, ValueError):
         raise ValueError(f"{place}: {row}")
     return row
-
-
-def without_nan(row: JsonObject) -> JsonObject:
-    """Returns a row, in which NaN is an empty cell, None, as in pandas."""
-    return {
-        column: cell if cell == cell else None for column, cell in row.items()
-    }
-
-
-def malformed_row_error(problem: str, cells: Sequence[str]) -> ValueError:
-    """Returns the error about a row, which shows the cells of the row."""
-    return ValueError(f"{problem}. Received: {cells}"[:300])
 
 
 class RowBuilder:
@@ -143,6 +136,11 @@ class RowBuilder:
             self._width = compute_common_width(self._first_widths)
 
 
+def malformed_row_error(problem: str, cells: Sequence[str]) -> ValueError:
+    """Returns the error about a row, which shows the cells of the row."""
+    return ValueError(f"{problem}. Received: {cells}"[:300])
+
+
 class RepeatedName(str):
     """Key of a column whose name an earlier column of the table has too.
 
@@ -195,6 +193,54 @@ def compute_common_width(widths: Sequence[int]) -> int:
     return width if 2 * num_rows >= len(widths) else 0
 
 
+def without_nan(row: JsonObject) -> JsonObject:
+    """Returns a row, in which NaN is an empty cell, None, as in pandas."""
+    return {
+        column: cell if cell == cell else None for column, cell in row.items()
+    }
+
+
+def is_repeated_header(row: Sequence[str], names: Sequence[str]) -> bool:
+    """Returns whether a row repeats the names of the columns.
+
+    In files that were joined, UTF-8's mark may stand before the second names.
+    """
+    if len(names) < 2:
+        return False
+    is_same = row[0].removeprefix("\ufeff") == names[0]
+    return is_same and [*row[1:]] == [*names[1:]]
+
+
 def is_empty_row(row: Sequence[str]) -> bool:
     """Returns whether a row contains nothing but blanks."""
     return not any(map(str.strip, row))
+
+
+def is_number(cell: str) -> bool:
+    """Returns whether a cell contains nothing but a number."""
+    return bool(re.fullmatch(r"\s*[-+]?[\d.,]*\d[\d.,%]*(e[-+]?\d+)?\s*", cell))
+
+
+def are_numbers(cells: Sequence[str]) -> bool:
+    """Returns whether there are cells, and all contain numbers."""
+    return bool(cells) and all(map(is_number, cells))
+
+
+def is_date(cell: str) -> bool:
+    """Returns whether a cell contains a date, with or without a time."""
+    return bool(_DATE.fullmatch(cell.strip()))
+
+
+def are_dates(cells: Sequence[str]) -> bool:
+    """Returns whether there are cells, and all contain dates."""
+    return bool(cells) and all(map(is_date, cells))
+
+
+def is_year(cell: str) -> bool:
+    """Returns whether a cell is a year from 1600 to 2199."""
+    return bool(_YEAR.fullmatch(cell))
+
+
+def is_missing(cell: str) -> bool:
+    """Returns whether a cell is blank, or says that it has no value."""
+    return not cell.strip() or cell.strip().casefold() in _MISSING

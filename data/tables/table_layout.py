@@ -13,7 +13,7 @@ TableFormat: TypeAlias = Literal[
 ]
 FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 # {ending of a file's name: format of the table}.
-FORMAT_OF_ENDING: dict[str, TableFormat] = {
+_FORMAT_OF_ENDING: dict[str, TableFormat] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
@@ -142,8 +142,8 @@ def format_of(path: StrPath) -> TableFormat | None:
     name = uncompressed_name(path)
     return next(
         (
-            FORMAT_OF_ENDING[end]
-            for end in FORMAT_OF_ENDING
+            _FORMAT_OF_ENDING[end]
+            for end in _FORMAT_OF_ENDING
             if name.endswith(end)
         ),
         None,

@@ -1,26 +1,40 @@
-"""Reads the rows of tables, and checks their columns.
+"""Reads the rows of tables in all formats, and checks their columns.
 
-Training and predict.py both use this reader. table_formats.py knows the formats
-of tables: CSV, TSV, JSON, Excel, Parquet and plain text, compressed or not. A
-table of any size needs only the memory of a few rows, unless it is a JSON list
-or a workbook. Errors name the file and the line.
+Training and predict.py both use this reader. The formats are CSV, TSV, JSON,
+Excel, Parquet and plain text, compressed or not. A table of any size needs only
+the memory of a few rows, unless it is a JSON list, a workbook or a table of
+Prodigy. Errors name the file and the line.
 """
 
 import difflib
 import itertools
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
-from typing import NamedTuple, Self, cast
+from collections.abc import (
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from typing import IO, NamedTuple, Self, cast
 
+from absl import logging
+
+from data.io import encodings, text_files
+from data.tables import csv_tables, json_tables, parquet, workbooks
 from data.tables.rows import (
     ColumnNumber,
     NumberedRow,
     RepeatedName,
     require_cells,
 )
-from data.tables.table_formats import read_rows
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.json_files import JsonObject
 from files.paths import StrPath
+
+# Column into which Prodigy writes the decision of an annotator.
+_DECISION_COLUMN = "answer"
+_DECISIONS_OR_EMPTY = ("accept", "reject", "ignore", "", None)
 
 
 class Table:
@@ -39,7 +53,7 @@ class Table:
         ```
 
     Args:
-        path: a file in any format of table_formats.py.
+        path: a file in any format of `table_layout.FORMATS`.
         layout: how the table is written.
     """
 
@@ -96,6 +110,82 @@ class _OpenedRows(NamedTuple):
 
     first_rows: list[NumberedRow]
     other_rows: Generator[NumberedRow, None, None]
+
+
+def read_rows(
+    path: StrPath, layout: TableLayout = DEFAULT_LAYOUT
+) -> Generator[NumberedRow, None, None]:
+    """Yields each row of a table, or an error for a malformed row.
+
+    Args:
+        path: path of a file, or text_files.STDIN.
+        layout: how the table is written.
+
+    Yields:
+        (number of the row's first line, row). In a JSON list, Parquet and
+        Excel, it is the number of the entry or row. `row` is {column: cell}, or
+        a ValueError if the row is malformed. The only column of plain text is
+        `text`. Blank lines are rows only there. If a name of CSV, TSV or Excel
+        is repeated, the key of the later column is a `RepeatedName`. NaN
+        becomes None, an empty cell.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: an unclosed quote spans several lines, nothing shows the
+            delimiter or the header, or a package is missing.
+    """
+    file_format = layout.format or format_of(path)
+    if file_format == "parquet":
+        yield from parquet.read_parquet(path)
+    elif file_format == "xlsx":
+        yield from workbooks.read_workbook(path, layout)
+    else:
+        with text_files.open_text(path, layout.encoding) as lines:
+            if file_format == "text":
+                yield from read_text_rows(enumerate(lines, 1), layout.encoding)
+            elif file_format in ("csv", "tsv"):
+                is_tsv = file_format == "tsv"
+                yield from csv_tables.read_csv(
+                    path, lines, layout, is_tsv=is_tsv
+                )
+            else:
+                is_json = file_format is not None
+                yield from _read_json(path, lines, layout, is_json=is_json)
+
+
+def read_text_rows(
+    lines: Iterable[tuple[int, str]], encoding: str | None = None
+) -> Iterator[NumberedRow]:
+    """Yields a row for each numbered line of a plain text."""
+    for line_number, line in lines:
+        try:
+            encodings.check_encoding(line, encoding)
+        except ValueError as error:
+            yield line_number, error
+        else:
+            yield line_number, {"text": line.rstrip("\r\n")}
+
+
+def _read_json(
+    path: StrPath, lines: IO[str], layout: TableLayout, *, is_json: bool
+) -> Iterator[NumberedRow]:
+    """Yields the rows of JSON, or of plain text if it is unknown which it is.
+
+    `is_json` is whether the file's name or a flag says that it is JSON.
+    """
+    numbered = enumerate(lines, 1)
+    first_lines, text_format = json_tables.guess_text_format(
+        numbered, layout.columns, is_json=is_json
+    )
+    all_lines = itertools.chain(first_lines, numbered)
+    if text_format == "text":
+        yield from read_text_rows(all_lines, layout.encoding)
+    elif text_format == "jsonl":
+        yield from json_tables.read_json_lines(all_lines, layout.encoding)
+    else:
+        text = "".join(line for _, line in all_lines)
+        encodings.check_encoding(text, layout.encoding)
+        yield from json_tables.read_json_list(path, text, layout.columns)
 
 
 class TableRow(NamedTuple):
@@ -171,15 +261,6 @@ def _first_number_of(path: StrPath, columns: Sequence[str]) -> int:
     return 2 if is_separated and not is_numbered else 1
 
 
-def texts_of(row: JsonObject, text_columns: Sequence[str]) -> list[str]:
-    """Returns the texts of a row that `read_table` read.
-
-    `text_columns` are all or some of the `text_columns` of `read_table`.
-    """
-    # `read_table` has checked that these cells are texts.
-    return [cast("str", row[column]) for column in text_columns]
-
-
 def _read_text(cell: object, place: str) -> str:
     """Returns the text of a cell, "" if it is empty."""
     if cell is None:
@@ -189,6 +270,15 @@ def _read_text(cell: object, place: str) -> str:
             f"{place}: the text must be a string. Received: {str(cell)[:80]}"
         )
     return cell
+
+
+def texts_of(row: JsonObject, text_columns: Sequence[str]) -> list[str]:
+    """Returns the texts of a row that `read_table` read.
+
+    `text_columns` are all or some of the `text_columns` of `read_table`.
+    """
+    # `read_table` has checked that these cells are texts.
+    return [cast("str", row[column]) for column in text_columns]
 
 
 def check_columns(
@@ -217,3 +307,64 @@ def check_columns(
                 f"{place}: there is no column {column!r}; the columns are "
                 f"{', '.join(map(repr, columns))}{hint}"
             )
+
+
+def read_accepted_rows(
+    path: StrPath,
+    rows: Iterable[TableRow],
+    columns_of_flags: Collection[str] = (),
+) -> Iterator[TableRow]:
+    """Yields the rows that an annotator accepted in Prodigy.
+
+    Prodigy writes the annotator's decision into the column `answer`: "accept",
+    "reject" or "ignore". The rejected and ignored rows are left out, and their
+    number is logged. Rows from elsewhere, whose cell is empty, stay. If any
+    cell is no decision, all rows are yielded. The rows above the first such
+    cell are in memory at once, so that only Prodigy's tables need memory for
+    all rows.
+
+    Args:
+        path: the file, for the log.
+        rows: the rows of the table.
+        columns_of_flags: columns that the flags name, which keep their own
+            meaning.
+    """
+    rows = iter(rows)
+    first_rows = [*itertools.islice(rows, 1)]
+    has_decisions = all(_DECISION_COLUMN in row.cells for row in first_rows)
+    if _DECISION_COLUMN in columns_of_flags or not has_decisions:
+        yield from first_rows
+        yield from rows
+        return
+    rows_of_decisions: list[TableRow] = []
+    for row in itertools.chain(first_rows, rows):
+        rows_of_decisions.append(row)
+        if row.cells.get(_DECISION_COLUMN) not in _DECISIONS_OR_EMPTY:
+            # Prodigy did not write this table.
+            yield from rows_of_decisions
+            yield from rows
+            return
+    yield from _leave_out_rejected(path, rows_of_decisions)
+
+
+def _leave_out_rejected(
+    path: StrPath, rows: Iterable[TableRow]
+) -> Iterator[TableRow]:
+    """Yields the rows that are not left out, and logs how many others are."""
+    num_left_out = 0
+    for row in rows:
+        if is_rejected_in_prodigy(row.cells):
+            num_left_out += 1
+        else:
+            yield row
+    if num_left_out:
+        logging.warning(
+            "%s: %d rows left out, because their `answer` is not accept",
+            path,
+            num_left_out,
+        )
+
+
+def is_rejected_in_prodigy(row: Mapping[str, object]) -> bool:
+    """Returns whether the annotator rejected or ignored a row."""
+    return row.get(_DECISION_COLUMN) in ("reject", "ignore")

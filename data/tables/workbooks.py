@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from absl import logging
 
 from data.io import compressed_files, text_files
-from data.tables.headers import header_detection
+from data.tables import header_detection
 from data.tables.rows import NumberedRow, RowBuilder
 from data.tables.table_layout import TableLayout
 from dependencies.installation import install_command
@@ -32,7 +32,7 @@ _NUM_FIRST_ROWS = 200
 
 
 def read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
-    """Yields the rows of a sheet, as `table_formats.read_rows` does."""
+    """Yields the rows of a sheet, as `tables.read_rows` does."""
     rows = read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_FIRST_ROWS)]
     cells_of_rows = [cells for _, cells in first_rows]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from absl import logging
 
+from data import output_writer
 from data.io import file_checksums
+from data.output_formats import OutputRow, OutputSchema
 from data.parallel_jobs.job import Job
 from data.parallel_jobs.job_files import JobPaths, create_input_entries
 from data.parallel_jobs.job_json_types import (
@@ -16,8 +18,6 @@ from data.parallel_jobs.job_json_types import (
     JobResults,
     UnitResult,
 )
-from data.predictions import output_writer
-from data.predictions.output_rows import OutputRow, OutputSchema
 from data.tables.file_ranges import FileRange, split_files
 from files.json_files import write_json
 from serving.engines import checksums

@@ -4,8 +4,8 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.predictions import npy
-from data.predictions.output_rows import (
+from data import output_formats
+from data.output_formats import (
     OutputSchema,
     flatten_prediction,
     with_prediction,
@@ -100,8 +100,8 @@ def create_schema(setup: BulkSetup, columns: InputColumns) -> OutputSchema:
     """
     replies = _compute_example_replies(setup)
     if setup.output_format == "npy":
-        name = npy.choose_numeric_field(replies[0])
-        arrays = [npy.to_numbers(reply[name]) for reply in replies]
+        name = output_formats.choose_numeric_field(replies[0])
+        arrays = [output_formats.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
         if len(shapes) > 1:
             raise ValueError(

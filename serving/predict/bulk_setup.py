@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from data.predictions.output_writer import OutputFormat
+from data.output_writer import OutputFormat
 from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from files.paths import is_remote

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from absl import logging
 
-from data.predictions.output_rows import OutputRow
+from data.output_formats import OutputRow
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import (
     FieldCheck,

@@ -3,8 +3,12 @@
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence
 
-from data.predictions.output_rows import OutputRow, RowStatus, with_prediction
-from data.predictions.text_formats import is_writable
+from data.output_formats import (
+    OutputRow,
+    RowStatus,
+    is_writable,
+    with_prediction,
+)
 from serving.predict.input_rows import NO_CELLS, InputRow
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.text_task import AnyTextTask, Reply

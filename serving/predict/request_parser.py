@@ -11,7 +11,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.tables import tables
-from data.tables.headers.usual_names import guess_columns
+from data.tables.column_names import guess_columns
 from data.tables.table_layout import TableLayout
 from serving.text_tasks.request_fields import Request, RequestField
 from serving.text_tasks.text_task import AnyTextTask

@@ -12,7 +12,7 @@ import shutil
 import pytest
 import tensorflow as tf
 
-from data.io import tf_examples, tfrecord_files
+from data.io import tfrecords
 from modeling.checkpoints import tf1_writer
 from tests.support import script_runner
 from tests.support.models import write_config
@@ -46,13 +46,13 @@ def write_wrong_records(folder, sample_records):
     (folder / "changed.tfrecord").write_bytes(changed)
     # TensorFlow's reader crashes there.
     framed = map(
-        tfrecord_files.frame_record,
-        tfrecord_files.read_records(sample_records),
+        tfrecords.frame_record,
+        tfrecords.read_records(sample_records),
     )
     lies = b"".join([*itertools.islice(framed, 20), create_header(1 << 30)])
     (folder / "lies.tfrecord").write_bytes(lies)
-    squad = tf_examples.encode_example({"unique_ids": [1]})
-    (folder / "other.tfrecord").write_bytes(tfrecord_files.frame_record(squad))
+    squad = tfrecords.encode_example({"unique_ids": [1]})
+    (folder / "other.tfrecord").write_bytes(tfrecords.frame_record(squad))
 
 
 def write_wrong_weights(folder, run):

@@ -43,10 +43,10 @@ def test_the_first_fix_makes_its_test_pass():
     tests = (ROOT / test_file).read_text(encoding="utf-8")
     test_module = module_of(tests + textwrap.dedent(test_code))
     run_test = getattr(test_module, test_name)
-    test_module.usual_names = module_of(code)
+    test_module.column_names = module_of(code)
     with pytest.raises(AssertionError):
         run_test()
-    test_module.usual_names = module_of(fixed)
+    test_module.column_names = module_of(fixed)
     run_test()
 
 

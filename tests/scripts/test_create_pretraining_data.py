@@ -12,12 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from data.io import (
-    feature_specs,
-    record_checks,
-    record_datasets,
-    tfrecord_files,
-)
+from data.io import feature_specs, record_datasets, tfrecords
 from tests.support import (
     golden,
     script_runner,
@@ -58,7 +53,7 @@ def test_records_are_those_of_googles_code(case, tmp_path):
     )
     for index, path in enumerate(output_files):
         read = record_datasets.decode_batch(
-            list(tfrecord_files.read_records(path)), spec
+            list(tfrecords.read_records(path)), spec
         )
         assert set(read) == set(recorded)
         for name in recorded:
@@ -108,8 +103,10 @@ def test_the_shards_contain_the_instances_that_are_counted(written_shards):
     names = [f"out-0000{number}-of-00003" for number in range(3)]
     assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
     files = [str(made / name) for name in names]
-    record_checks.check_records(files, feature_specs.pretraining_spec(128, 20))
-    count = tfrecord_files.count_records(files)
+    record_datasets.check_records(
+        files, feature_specs.pretraining_spec(128, 20)
+    )
+    count = tfrecords.count_records(files)
     assert count > 1000
     assert f"{count:,} instances" in written_shards.done.stdout
 
@@ -213,7 +210,7 @@ def test_a_job_that_is_killed_leaves_complete_shards_only(resumed_job):
     assert len(resumed_job.bytes_of_shard) < 8
     for shard, contents in resumed_job.bytes_of_shard.items():
         assert shard.read_bytes() == contents
-        tfrecord_files.count_records([str(shard)])
+        tfrecords.count_records([str(shard)])
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.io import tfrecord_files
+from data.io import tfrecords
 from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import pretraining_records, script_runner
@@ -184,10 +184,10 @@ def test_a_run_resumes_without_and_with_the_lengths(
 def test_a_resume_on_records_of_equal_name_size_and_time_is_an_error(
     tmp_path, pretraining_flags
 ):
-    made = [*tfrecord_files.read_records(pretraining_flags["input_file"])]
+    made = [*tfrecords.read_records(pretraining_flags["input_file"])]
 
     def write(order):
-        with tfrecord_files.RecordWriter(
+        with tfrecords.RecordWriter(
             [str(tmp_path / "made.tfrecord")]
         ) as writer:
             for record in order:

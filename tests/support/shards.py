@@ -15,7 +15,7 @@ from typing import Any
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from data.io import feature_specs, record_datasets, tfrecord_files
+from data.io import feature_specs, record_datasets, tfrecords
 from data.parallel_jobs import workers
 from data.parallel_jobs.job_json_types import Manifest
 from data.pretraining import sharded_writing
@@ -83,7 +83,7 @@ def create_header(length: int) -> bytes:
     """Returns the header of a TFRecord, which may lie about its length."""
     packed = struct.pack("<Q", length)
     # A header ends like a record: with the checksum of what is before.
-    return packed + tfrecord_files.frame_record(packed)[-4:]
+    return packed + tfrecords.frame_record(packed)[-4:]
 
 
 def write_documents(path: Path, number: int, num_lines: int) -> set[int]:
@@ -111,7 +111,7 @@ def read_shards(
     serialized = [
         record
         for shard in manifest["shards"]
-        for record in tfrecord_files.read_records(shard["path"])
+        for record in tfrecords.read_records(shard["path"])
     ]
     features = record_datasets.decode_batch(
         tf.constant(serialized),

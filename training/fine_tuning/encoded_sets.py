@@ -12,7 +12,7 @@ from typing import Any
 from absl import logging
 
 from data.io import feature_specs, record_datasets
-from data.io.tfrecord_files import RecordWriter
+from data.io.tfrecords import RecordWriter
 from data.sets.set_names import SetName, file_stem_of, is_base_set
 from files.paths import StrPath
 from terminal.progress import track

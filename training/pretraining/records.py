@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import feature_specs, record_checks, record_datasets
+from data.io import feature_specs, record_datasets
 from data.io.text_files import expand_patterns
-from data.io.tfrecord_files import count_records
+from data.io.tfrecords import count_records
 from data.pretraining import record_inspection
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
@@ -77,7 +77,7 @@ def _find_records(
         starting_point.bert_config.vocab_size,
         starting_point.bert_config.type_vocab_size,
     )
-    record_checks.check_records(files, spec)
+    record_datasets.check_records(files, spec)
     if not config.training.do_train:
         _check_record_lengths(config, files)
     return record_datasets.Records(files, spec, dynamic_masking)

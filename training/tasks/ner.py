@@ -10,7 +10,7 @@ import numpy as np
 import modeling
 from data import report
 from data.arrays import FloatArray
-from data.io import feature_specs, tf_examples
+from data.io import feature_specs, tfrecords
 from data.ner import (
     entity_scoring,
     predicted_entities,
@@ -90,11 +90,11 @@ class NerTask(
             self.tokenizer,
             document_context=self.config.ner.document_context,
         ):
-            labels: dict[str, tf_examples.Values] = {
+            labels: dict[str, tfrecords.Values] = {
                 "label_ids": window.label_ids,
                 "label_weights": window.label_weights,
             }
-            yield tf_examples.encode_inputs(window, labels), window
+            yield tfrecords.encode_inputs(window, labels), window
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of the records, the same for all sets."""

@@ -12,7 +12,7 @@ from absl import logging
 
 from data.io.text_files import read_numbered_lines
 from data.sets.set_names import BaseSet, find_set_file
-from data.tables import table_formats
+from data.tables import tables
 from data.tables.rows import require_cells
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.paths import StrPath
@@ -107,7 +107,7 @@ def read_cells(
             yield line_number, line.split("\t")
         return
     names: list[str] = []
-    for line_number, row in table_formats.read_rows(path, layout):
+    for line_number, row in tables.read_rows(path, layout):
         cell_of_column = require_cells(row, f"{path}, line {line_number}")
         if not names:
             names = [*cell_of_column]

@@ -17,8 +17,7 @@ from data.classification.user_tables.table_tasks import TableTaskDefinition
 from data.sets.example_reader import ExampleReader, SetFile
 from data.sets.set_names import BASE_SETS, BaseSet
 from data.sets.text_keys import key_of
-from data.tables.prodigy import read_accepted_rows
-from data.tables.tables import Table, TableRow, read_table
+from data.tables.tables import Table, TableRow, read_accepted_rows, read_table
 from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.output_modes import OutputMode

@@ -19,7 +19,7 @@ from data.classification.user_tables.label_notations import (
     vector_error,
 )
 from data.sets.label_spelling import describe_misspelled_labels
-from data.tables.headers import usual_names
+from data.tables import column_names
 from files.paths import StrPath
 from model_folders import output_modes
 from model_folders.labels import (
@@ -119,7 +119,7 @@ def check_label_column(
             "--labels, or for numbers --output_mode=regression"
         )
     for name in count_labels(examples[:1]):
-        if counts[name] == 1 and name.casefold() in usual_names.LABEL_NAMES:
+        if counts[name] == 1 and name.casefold() in column_names.LABEL_NAMES:
             raise ValueError(
                 f"{source}: line 1 contains the label {name!r}. If the "
                 "line names the columns, set --text_column and "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from absl import logging
 
 from data.classification.user_tables.column_options import label_columns_of
-from data.tables.headers.usual_names import (
+from data.tables.column_names import (
     USUAL_NAMES,
     find_pair_columns,
     guess_columns,

@@ -12,8 +12,8 @@ import pytest
 
 from data.io import compressed_files, text_files
 from data.pretraining import corpus_parts
-from data.tables.table_formats import read_rows
 from data.tables.table_layout import TableLayout
+from data.tables.tables import read_rows
 
 zstandard = pytest.importorskip(
     "zstandard", reason="needs requirements/tables.txt"

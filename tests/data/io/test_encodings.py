@@ -3,9 +3,8 @@
 import pytest
 
 from data.io import encodings
-from data.tables.table_formats import read_rows
 from data.tables.table_layout import TableLayout
-from data.tables.tables import Table, read_table
+from data.tables.tables import Table, read_rows, read_table
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,17 @@ import shutil
 
 import pytest
 
-from data.io import tf_examples, tfrecord_files
+from data.io import tfrecords
 from data.parallel_jobs.job_files import JobFiles, JobPaths
 from data.pretraining import record_inspection, sharded_writing
 
 
 def write_shard(path, numbers):
     """Writes a record for each number; returns its entry of a manifest."""
-    with tfrecord_files.RecordWriter([str(path)]) as writer:
+    with tfrecords.RecordWriter([str(path)]) as writer:
         for number in numbers:
             writer.write(
-                tf_examples.encode_example(
+                tfrecords.encode_example(
                     {"input_ids": [number] * 8, "masked_lm_positions": [1, 2]}
                 )
             )
@@ -66,13 +66,13 @@ def test_records_with_a_manifest_are_identified_without_reading_them(
     copied = [shutil.copy(path, copies) for path in shard_files]
     # A copy without its manifest is the same.
     expected = record_inspection.fingerprint_records(copied)
-    read_records = tfrecord_files.read_records
+    read_records = tfrecords.read_records
 
     def read_first(path):
         yield next(read_records(path))
         pytest.fail("reads more than the first record")
 
-    monkeypatch.setattr(tfrecord_files, "read_records", read_first)
+    monkeypatch.setattr(tfrecords, "read_records", read_first)
     assert record_inspection.fingerprint_records(shard_files) == expected
     assert [fingerprint[0] for fingerprint in expected] == [
         "made-00000-of-00002",
@@ -121,8 +121,8 @@ def test_empty_shards_are_files_too(shard_files, tmp_path):
 
 
 def test_lengths_of_records_without_masks_are_in_the_manifest(shard_files):
-    with tfrecord_files.RecordWriter([shard_files[0]]) as writer:
-        writer.write(tf_examples.encode_example({"input_ids": [7] * 8}))
+    with tfrecords.RecordWriter([shard_files[0]]) as writer:
+        writer.write(tfrecords.encode_example({"input_ids": [7] * 8}))
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 3}
     assert record_inspection.read_masking_and_lengths(shard_files) == (
         False,

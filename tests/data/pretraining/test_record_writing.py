@@ -6,7 +6,7 @@ Google's.
 
 import pytest
 
-from data.io import tfrecord_files
+from data.io import tfrecords
 from data.pretraining.record_writing import (
     complete_casing,
     write_records_in_order,
@@ -19,7 +19,7 @@ def test_records_in_order_go_to_the_files_in_turn(tmp_path):
     written = write_records_in_order(
         create_data_config(",".join(paths)), CORPUS
     )
-    counts = [tfrecord_files.count_records([path]) for path in paths]
+    counts = [tfrecords.count_records([path]) for path in paths]
     assert sum(counts) == written.num_instances
     assert counts[0] - counts[1] in (0, 1)
     assert written.num_files == 2

@@ -8,12 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io import (
-    feature_specs,
-    record_checks,
-    record_datasets,
-    tfrecord_files,
-)
+from data.io import feature_specs, record_datasets, tfrecords
 from data.pretraining import (
     corpus_checks,
     unit_writing,
@@ -100,7 +95,7 @@ def test_records_at_scale_are_named_by_the_pattern_of_their_files(tmp_path):
     config = create_data_config(output_file, num_shards=2)
     written = write_records_at_scale(config, CORPUS)
     shards = [f"{output_file}-0000{index}-of-00002" for index in (0, 1)]
-    assert tfrecord_files.count_records(shards) == written.num_instances
+    assert tfrecords.count_records(shards) == written.num_instances
     assert written.num_files == 2
     assert written.files == f"{output_file}-*-of-00002"
     assert written.is_new
@@ -236,7 +231,7 @@ def test_a_shard_may_be_empty(tmp_path):
     )
     assert {entry["bytes"] > 0 for entry in manifest["shards"]} == {True, False}
     paths = [entry["path"] for entry in manifest["shards"]][::-1]
-    record_checks.check_records(paths, feature_specs.pretraining_spec(64, 10))
+    record_datasets.check_records(paths, feature_specs.pretraining_spec(64, 10))
     assert record_datasets.are_masked(paths)
     unmasked = create_shards(
         tmp_path / "unmasked", num_shards=99, dynamic_masking=True

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from data.io import tfrecord_files
+from data.io import tfrecords
 from data.pretraining.corpus_parts import LineRange
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.unit_writing import InstanceUnit
@@ -38,7 +38,7 @@ def write_and_read_unit(tmp_path):
         unit.write_shards()
         with open(result_file) as file:
             result = json.load(file)
-        records = [[*tfrecord_files.read_records(path)] for path in shards]
+        records = [[*tfrecords.read_records(path)] for path in shards]
         return records, result
 
     return write_and_read_unit

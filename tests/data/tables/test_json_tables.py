@@ -5,8 +5,8 @@ import json
 import pytest
 
 from data.tables import json_tables
-from data.tables.table_formats import read_rows
 from data.tables.table_layout import TableLayout
+from data.tables.tables import read_rows
 
 TICKETS = '{"id": 1, "text": "a b"}, {"id": 2, "text": "c d"}'
 ROWS = [(1, {"id": 1, "text": "a b"}), (2, {"id": 2, "text": "c d"})]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from data.tables.table_formats import read_rows
-from data.tables.tables import Table, read_table
+from data.tables.tables import Table, read_rows, read_table
 from tests.support.tables.table_rows import write_table
 
 

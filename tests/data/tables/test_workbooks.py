@@ -4,9 +4,8 @@ import sys
 
 import pytest
 
-from data.tables.table_formats import read_rows
 from data.tables.table_layout import TableLayout
-from data.tables.tables import Table, read_table
+from data.tables.tables import Table, read_rows, read_table
 from tests.support.tables import workbooks
 
 pytest.importorskip("python_calamine", reason="needs requirements/tables.txt")

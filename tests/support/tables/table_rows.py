@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from data.tables.rows import require_cells
-from data.tables.table_formats import read_rows
 from data.tables.table_layout import TableLayout
+from data.tables.tables import read_rows
 
 
 def read_numbered_rows(

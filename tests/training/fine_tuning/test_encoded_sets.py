@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from data.io.tfrecord_files import read_records
+from data.io.tfrecords import read_records
 from modeling import BertConfig
 from tests.support import fresh_process
 from tests.support.tasks.toy_task import (

@@ -6,7 +6,7 @@ import pytest
 
 import modeling
 from data.io import record_datasets
-from data.io.tfrecord_files import RecordWriter
+from data.io.tfrecords import RecordWriter
 from model_folders.reading.preset import Preset
 from tests.support import models
 from tests.support.tasks import toy_task

@@ -2,9 +2,12 @@
 
 import pytest
 
-from data.tables.csv_rows import NO_DELIMITER, Dialect
-from data.tables.csv_sample import CsvSample
-from data.tables.dialect_detection import guess_dialect
+from data.tables.csv_dialects import (
+    NO_DELIMITER,
+    CsvSample,
+    Dialect,
+    guess_dialect,
+)
 from data.tables.table_layout import TableLayout
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from data.tables.table_formats import read_rows
 from data.tables.table_layout import TableLayout
+from data.tables.tables import read_rows
 from tests.support.tables.table_rows import (
     read_numbered_rows,
     read_table_rows,

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from data.io.raw_reader import RawReader
+from data.io.compressed_files import RawReader
 
 
 class DamagedFile:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.headers.first_cell_roles import (
+from data.tables.header_detection import (
     CellRole,
     ColumnCells,
     FirstRow,

@@ -5,7 +5,7 @@ import os
 import pytest
 import tensorflow as tf
 
-from data.io import tfrecord_files
+from data.io import tfrecords
 from tests.support.shards import create_header
 
 RECORDS = [bytes([number]) * (number * 50) for number in range(8)]
@@ -15,7 +15,7 @@ RECORDS = [bytes([number]) * (number * 50) for number in range(8)]
 def paths(tmp_path):
     """The files in which eight records were written in turn."""
     written = [str(tmp_path / "deep" / f"{name}.tfrecord") for name in "abc"]
-    with tfrecord_files.RecordWriter(written) as writer:
+    with tfrecords.RecordWriter(written) as writer:
         for record in RECORDS:
             writer.write(record)
     return written
@@ -23,7 +23,7 @@ def paths(tmp_path):
 
 def test_no_file_appears_before_all_records_are_written(tmp_path):
     path = tmp_path / "deep" / "a.tfrecord"
-    with tfrecord_files.RecordWriter([str(path)]) as writer:
+    with tfrecords.RecordWriter([str(path)]) as writer:
         writer.write(b"0123456789")
         assert not path.exists()
     assert os.listdir(path.parent) == [path.name]
@@ -37,16 +37,16 @@ def test_tensorflow_reads_what_is_written_in_turn(paths, index):
 
 @pytest.mark.parametrize("index", [0, 1, 2])
 def test_python_reads_what_is_written_in_turn(paths, index):
-    assert [*tfrecord_files.read_records(paths[index])] == RECORDS[index::3]
+    assert [*tfrecords.read_records(paths[index])] == RECORDS[index::3]
 
 
 def test_the_records_of_all_files_are_counted(paths):
-    assert tfrecord_files.count_records(paths) == 8
+    assert tfrecords.count_records(paths) == 8
 
 
 def write_damaged_records(tmp_path, change):
     path = tmp_path / "damaged.tfrecord"
-    with tfrecord_files.RecordWriter([str(path)]) as writer:
+    with tfrecords.RecordWriter([str(path)]) as writer:
         for _ in range(3):
             writer.write(b"0123456789")
     path.write_bytes(change(path.read_bytes()))
@@ -90,15 +90,15 @@ def with_false_length(length):
 def test_damage_is_named_when_counting_and_reading(tmp_path, change, message):
     path = write_damaged_records(tmp_path, change)
     with pytest.raises(ValueError, match=message) as caught:
-        tfrecord_files.count_records([path])
+        tfrecords.count_records([path])
     assert path in str(caught.value)
     with pytest.raises(ValueError, match=message):
-        list(tfrecord_files.read_records(path))
+        list(tfrecords.read_records(path))
 
 
 def test_a_changed_byte_is_found_when_reading(tmp_path):
     path = write_damaged_records(tmp_path, flip_bit_at(40))
-    assert tfrecord_files.count_records([path]) == 3
-    assert tfrecord_files.count_records([path, path], 4) == 4
+    assert tfrecords.count_records([path]) == 3
+    assert tfrecords.count_records([path, path], 4) == 4
     with pytest.raises(ValueError, match="byte 26"):
-        list(tfrecord_files.read_records(path))
+        list(tfrecords.read_records(path))

@@ -2,8 +2,7 @@
 
 import pytest
 
-from data.tables.prodigy import read_accepted_rows
-from data.tables.tables import TableRow
+from data.tables.tables import TableRow, read_accepted_rows
 
 
 def create_row(number, cells):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.predictions.output_rows import (
+from data.output_formats import (
     OutputRow,
     RowStatus,
     flatten_prediction,

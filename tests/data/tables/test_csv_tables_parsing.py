@@ -2,8 +2,17 @@
 
 import pytest
 
-from data.tables import csv_rows
-from data.tables.csv_rows import Dialect, MalformedRow, parse_rows
+from data.tables.csv_dialects import Dialect
+from data.tables.csv_tables import (
+    CsvTable,
+    MalformedRow,
+    has_swallowed_lines,
+)
+
+
+def parse_rows(lines, dialect):
+    """Returns the numbered rows of a table without a header."""
+    return CsvTable(iter(lines), dialect, False, None).parse_rows()
 
 
 def test_a_row_has_the_number_of_its_first_line():
@@ -49,7 +58,7 @@ def test_the_error_names_the_flag_that_makes_quotes_characters():
 
 
 @pytest.mark.parametrize(
-    ("row", "delimiter", "has_swallowed_lines"),
+    ("row", "delimiter", "has_swallowed"),
     [
         (["a", "b\nc\td\ne", "f"], "\t", False),
         (["a", "b  c\td\n  e\tf"], "\t", False),
@@ -59,6 +68,6 @@ def test_the_error_names_the_flag_that_makes_quotes_characters():
     ],
 )
 def test_is_swallowed_finds_a_cell_that_contains_whole_rows(
-    row, delimiter, has_swallowed_lines
+    row, delimiter, has_swallowed
 ):
-    assert csv_rows.has_swallowed_lines(row, delimiter) == has_swallowed_lines
+    assert has_swallowed_lines(row, delimiter) == has_swallowed

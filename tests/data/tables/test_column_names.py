@@ -2,19 +2,19 @@
 
 import pytest
 
-from data.tables.headers import usual_names
+from data.tables import column_names
 
 
 def test_simplify_name_leaves_out_case_blanks_and_marks():
-    assert usual_names.simplify_name("Sentence_ID #1") == "sentenceid1"
+    assert column_names.simplify_name("Sentence_ID #1") == "sentenceid1"
 
 
 def test_letters_of_drops_digits_blanks_and_marks():
-    assert usual_names.letters_of("Sentence_ID #1") == "sentenceid"
+    assert column_names.letters_of("Sentence_ID #1") == "sentenceid"
 
 
 def test_usual_columns_may_have_names_in_capitals():
-    assert usual_names.guess_columns(["id", "Label", "Text"]) == {
+    assert column_names.guess_columns(["id", "Label", "Text"]) == {
         "text_column": "Text",
         "label_column": "Label",
     }
@@ -25,19 +25,19 @@ def test_usual_columns_may_have_names_in_capitals():
     [(["Text", "text", "label"], "Text"), (["A", "a", "label"], None)],
 )
 def test_names_that_differ_only_in_case_are_two_columns(columns, text):
-    assert usual_names.guess_columns(columns) == {
+    assert column_names.guess_columns(columns) == {
         "text_column": text,
         "label_column": "label",
     }
 
 
 def test_the_only_other_column_is_the_label():
-    columns = usual_names.guess_columns(["Text", "queue"])
+    columns = column_names.guess_columns(["Text", "queue"])
     assert columns["label_column"] == "queue"
 
 
 def test_none_of_several_other_columns_is_the_label():
-    columns = usual_names.guess_columns(["id", "Text", "queue"])
+    columns = column_names.guess_columns(["id", "Text", "queue"])
     assert columns["label_column"] is None
 
 
@@ -50,9 +50,9 @@ def test_none_of_several_other_columns_is_the_label():
     ],
 )
 def test_two_names_that_belong_together_are_a_pair(columns, pair):
-    assert usual_names.find_pair_columns(columns) == pair
+    assert column_names.find_pair_columns(columns) == pair
 
 
 def test_a_column_that_the_user_chose_is_a_usual_name():
-    assert not usual_names.is_usual_name("satz", ())
-    assert usual_names.is_usual_name("satz", ["satz"])
+    assert not column_names.is_usual_name("satz", ())
+    assert column_names.is_usual_name("satz", ["satz"])

@@ -1,4 +1,7 @@
-"""Writes rows of predictions to a file or to standard output, in any format."""
+"""Writes rows of predictions to a file or to standard output, in any format.
+
+A training and predict.py use the same functions.
+"""
 
 import contextlib
 import gzip
@@ -9,13 +12,14 @@ from typing import IO, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 from absl import logging
 
-from data.predictions.npy import write_npy
-from data.predictions.output_rows import (
+from data.output_formats import (
     OutputRow,
     OutputSchema,
     RowStatus,
+    write_csv,
+    write_jsonl,
+    write_npy,
 )
-from data.predictions.text_formats import write_csv, write_jsonl
 from files.atomic import atomic_open
 from files.paths import StrPath, explain_file_errors
 

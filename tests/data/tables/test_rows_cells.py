@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.headers.cells import (
+from data.tables.rows import (
     are_dates,
     are_numbers,
     is_date,

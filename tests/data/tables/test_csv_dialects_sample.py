@@ -4,8 +4,7 @@ import itertools
 
 import pytest
 
-from data.tables.csv_rows import Dialect
-from data.tables.csv_sample import MAX_ROWS, CsvSample
+from data.tables.csv_dialects import MAX_ROWS, CsvSample, Dialect
 
 COMMAS = Dialect(",")
 

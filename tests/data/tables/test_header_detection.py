@@ -7,7 +7,7 @@ import csv
 
 import pytest
 
-from data.tables.headers import header_detection
+from data.tables import header_detection
 from tests.support.tables.table_rows import read_table_rows
 
 
