@@ -11,8 +11,6 @@ As in Google's script, a corpus in memory becomes records in these steps:
     record_writing.py: `write_records_in_order`, which begins here
     documents.py: reads text as documents: lists of sentences, each a list of
         WordPieces
-    sentence_splitting.py: splits lines into sentences, if --sentence_split
-        names their language
     corpus_checks.py: warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, with the random
         draws of Google's code
