@@ -10,8 +10,7 @@ As in Google's script, a corpus in memory becomes records in these steps:
 
     record_writing.py: `write_records_in_order`, which begins here
     documents.py: reads text as documents: lists of sentences, each a list of
-        WordPieces
-    corpus_checks.py: warns of likely mistakes in the corpus
+        WordPieces. Warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, with the random
         draws of Google's code
     static_masking.py: masks them once, as Google's code does

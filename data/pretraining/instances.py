@@ -15,9 +15,12 @@ import random
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from data.pretraining.corpus_checks import check_and_log_counts
-from data.pretraining.corpus_parts import LineRange
-from data.pretraining.documents import Document, DocumentReader
+from data.pretraining.documents import (
+    Document,
+    DocumentReader,
+    LineRange,
+    check_and_log_counts,
+)
 from data.pretraining.instance_encoding import (
     EncodedToken,
     InstanceContext,

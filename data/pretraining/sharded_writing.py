@@ -25,7 +25,7 @@ from data.parallel_jobs.job_json_types import (
     UnitResult,
 )
 from data.parallel_jobs.work_units import choose_unit_runner
-from data.pretraining import corpus_checks, corpus_parts
+from data.pretraining import corpus_parts, documents
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.record_writing import WrittenRecords
@@ -191,7 +191,7 @@ class InstanceJob(Job[InstanceUnit]):
             counts.update(result["counts"])
             entries = eval_shards if unit.is_evaluation else shards
             entries += result["shards"]
-        corpus_checks.check_and_log_counts(counts, self.input_files)
+        documents.check_and_log_counts(counts, self.input_files)
         combined: JobResults = {"corpus": dict(counts), "shards": shards}
         if not eval_shards:
             return combined

@@ -4,8 +4,7 @@ import zlib
 
 import pytest
 
-from data.pretraining.corpus_parts import LineRange
-from data.pretraining.documents import DocumentReader, TextEncoder
+from data.pretraining.documents import DocumentReader, LineRange, TextEncoder
 from data.pretraining.pretraining_options import InstanceOptions
 
 WORDS = ["a", "b", "c", "##d"]

@@ -14,10 +14,7 @@ from data.io import (
     record_datasets,
     tfrecord_files,
 )
-from data.pretraining import (
-    corpus_checks,
-    unit_writing,
-)
+from data.pretraining import documents, unit_writing
 from data.pretraining.sharded_writing import write_records_at_scale
 from data.pretraining.unit_writing import InstanceUnit
 from files import lock
@@ -149,7 +146,7 @@ def interrupt_job(tmp_path, monkeypatch):
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(corpus_checks, "check_and_log_counts", stop)
+        patch.setattr(documents, "check_and_log_counts", stop)
         with pytest.raises(Stop):
             create_shards(tmp_path)
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from data.io import tfrecord_files
-from data.pretraining.corpus_parts import LineRange
+from data.pretraining.documents import LineRange
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.unit_writing import InstanceUnit
 from tests.support.shards import CORPUS, VOCAB
