@@ -11,9 +11,8 @@ As in Google's script, a corpus in memory becomes records in these steps:
     record_writing.py: `write_records_in_order`, which begins here
     documents.py: reads text as documents: lists of sentences, each a list of
         WordPieces. Warns of likely mistakes in the corpus
-    instances.py: creates the instances of documents in memory, with the random
-        draws of Google's code
-    static_masking.py: masks them once, as Google's code does
+    instances.py: creates the instances of documents in memory, and masks them
+        once, with the random draws of Google's code
     shuffling.py: shuffles as Python does, but faster
     instance_encoding.py: encodes WordPieces as bytes, and instances as records
 
@@ -29,5 +28,5 @@ Training reads the records:
 
     record_inspection.py: fingerprints their files, and reads their lengths
     dynamic_masking.py: masks records of --dynamic_masking, with the same
-        probabilities as static_masking.py, and new masks in every epoch
+        probabilities as instances.py, and new masks in every epoch
 """
