@@ -13,7 +13,6 @@ As in Google's script, a corpus in memory becomes records in these steps:
         WordPieces. Warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, and masks them
         once, with the random draws of Google's code
-    shuffling.py: shuffles as Python does, but faster
     instance_encoding.py: encodes WordPieces as bytes, and instances as records
 
 A corpus of any size becomes records in units of work, which several processes
