@@ -8,12 +8,12 @@ What the creation of records begins with:
 
 As in Google's script, a corpus in memory becomes records in these steps:
 
-    record_writing.py: `write_records_in_order`, which begins here
+    record_writing.py: `write_records_in_order`, which begins here. Encodes
+        instances as records
     documents.py: reads text as documents: lists of sentences, each a list of
         WordPieces. Warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, and masks them
         once, with the random draws of Google's code
-    instance_encoding.py: encodes WordPieces as bytes, and instances as records
 
 A corpus of any size becomes records in units of work, which several processes
 do. A unit reads some parts of the corpus, and writes some shards:

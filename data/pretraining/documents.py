@@ -15,13 +15,16 @@ from typing import NamedTuple, TypeAlias
 
 from absl import logging
 
-from data.io import text_files
-from data.pretraining.instance_encoding import EncodedToken, EncodedVocabulary
+from data.io import text_files, tf_examples
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import characters, tokenization
 from data.text.wordpiece import WordCache
 from dependencies.installation import install_command
 
+# A WordPiece as the bytes that encode its id in a TFRecord. This is for speed:
+# each WordPiece of the vocabulary is encoded once, and the record of an
+# instance only joins the bytes of its WordPieces.
+EncodedToken: TypeAlias = bytes
 # Sentences, each a list of WordPieces.
 Document: TypeAlias = list[list[EncodedToken]]
 
@@ -46,6 +49,38 @@ class LineRange(NamedTuple):
     start: int = 0
     end: int | None = None
     is_cut: bool = False
+
+
+class Continuation(EncodedToken):
+    """An encoded WordPiece such as ##s, which continues a word.
+
+    Its type tells it from the first WordPiece of a word. So whole words are
+    found without decoding any WordPiece.
+    """
+
+
+class EncodedVocabulary(dict[str, EncodedToken]):
+    r"""Maps each WordPiece of a vocabulary to its EncodedToken.
+
+    Examples:
+        >>> vocabulary = EncodedVocabulary({"the": 7, "##s": 300})
+        >>> vocabulary.encoded_tokens
+        [b'\x07', b'\xac\x02']
+        >>> isinstance(vocabulary["##s"], Continuation)
+        True
+
+    Args:
+        vocab: {WordPiece: id}.
+
+    Attributes:
+        encoded_tokens: all WordPieces, encoded, in the vocabulary's order.
+    """
+
+    def __init__(self, vocab: Mapping[str, int]) -> None:
+        for token, token_id in vocab.items():
+            code = tf_examples.encode_varint(token_id)
+            self[token] = Continuation(code) if token[:2] == "##" else code
+        self.encoded_tokens = list(self.values())
 
 
 class TextEncoder:

@@ -8,96 +8,53 @@ probabilities. Lengths are numbers of WordPieces. The text of an instance:
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
 
-import contextlib
-import gc
 import itertools
 import random
 from collections import deque
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, MutableSequence, Sequence
+from typing import NamedTuple, TypeVar
 
 from data.pretraining.documents import (
-    Document,
-    DocumentReader,
-    LineRange,
-    check_and_log_counts,
-)
-from data.pretraining.instance_encoding import (
     Continuation,
+    Document,
     EncodedToken,
-    InstanceContext,
-    InstanceEncoder,
-    TrainingInstance,
+    EncodedVocabulary,
 )
 from data.pretraining.pretraining_options import InstanceOptions
-from terminal import progress
 
 T = TypeVar("T")
 
 
-@contextlib.contextmanager
-def _without_garbage_collector() -> Iterator[None]:
-    """Turns the garbage collector off, unless the caller has done so.
+class InstanceContext(NamedTuple):
+    """The arguments that all functions share which create or mask instances.
 
-    The documents of a corpus are millions of lists. The collector would search
-    all of them several times, for reference cycles that they do not contain.
+    Attributes:
+        vocabulary: the WordPieces, encoded.
+        options: the lengths and probabilities.
+        rng: generator of the random draws, in the order of Google's code.
     """
-    is_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_enabled:
-            gc.enable()
+
+    vocabulary: EncodedVocabulary
+    options: InstanceOptions
+    rng: random.Random
 
 
-@_without_garbage_collector()
-def create_training_instances(
-    input_files: Sequence[str],
-    reader: DocumentReader,
-    options: InstanceOptions,
-) -> list[bytes]:
-    """Creates the records that Google's code creates, in the same order.
+class TrainingInstance(NamedTuple):
+    """A pair of segments with masked WordPieces.
 
-    The option `dynamic_masking` must be off: Google's code does not have it.
-
-    Raises:
-        ValueError: the input contains no text.
+    Attributes:
+        tokens: WordPieces after masking. Segment 0 ends with the first [SEP].
+        b_start: index of the first WordPiece of segment 1.
+        is_random_next: whether segment 1 was drawn at random.
+        positions: the masked positions, in ascending order.
+        labels: the original WordPieces at these positions.
     """
-    documents = _read_documents(input_files, reader)
-    rng = random.Random(options.random_seed)
-    shuffle(documents, rng)
 
-    context = InstanceContext(reader.vocabulary, options, rng)
-    encoder = InstanceEncoder(reader.vocabulary, options)
-    records: list[bytes] = []
-    passes = itertools.chain.from_iterable(
-        itertools.repeat(range(len(documents)), options.dupe_factor)
-    )
-    total = len(documents) * options.dupe_factor
-    for index in progress.track(passes, total, "document", "Instances of"):
-        instances = create_instances_from_document(documents, index, context)
-        records.extend(map(encoder.encode_and_count, instances))
-    shuffle(records, rng)
-    return records
-
-
-def _read_documents(
-    input_files: Sequence[str], reader: DocumentReader
-) -> list[Document]:
-    """Reads all documents of a corpus, logs their counts, and checks these.
-
-    As in Google's code, a blank line ends a document, but the end of a file
-    does not.
-    """
-    last = len(input_files) - 1
-    line_ranges = [
-        LineRange(path, is_cut=file_index < last)
-        for file_index, path in enumerate(input_files)
-    ]
-    documents = list(reader.read(line_ranges))
-    check_and_log_counts(reader.counts, input_files)
-    return documents
+    tokens: list[EncodedToken]
+    b_start: int
+    is_random_next: bool
+    positions: list[int]
+    labels: list[EncodedToken]
 
 
 def create_instances_from_document(

@@ -15,9 +15,13 @@ from data.io import tfrecord_files
 from data.parallel_jobs.job_json_types import UnitResult
 from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, DocumentReader, TextEncoder
-from data.pretraining.instance_encoding import InstanceContext, InstanceEncoder
-from data.pretraining.instances import create_instances_from_document, shuffle
+from data.pretraining.instances import (
+    InstanceContext,
+    create_instances_from_document,
+    shuffle,
+)
 from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.record_writing import InstanceEncoder
 from files.json_files import write_json
 
 # Maximum number of characters of a document, of WordPieces of a group of

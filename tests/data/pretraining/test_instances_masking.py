@@ -8,8 +8,10 @@ import random
 
 import pytest
 
-from data.pretraining.instance_encoding import InstanceContext
-from data.pretraining.instances import create_masked_lm_predictions
+from data.pretraining.instances import (
+    InstanceContext,
+    create_masked_lm_predictions,
+)
 from data.pretraining.pretraining_options import InstanceOptions
 from tests.support.scripted_draws import (
     NAMES,
