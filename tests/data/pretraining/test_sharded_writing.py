@@ -14,9 +14,11 @@ from data.io import (
     record_datasets,
     tfrecord_files,
 )
-from data.pretraining import documents, unit_writing
-from data.pretraining.sharded_writing import write_records_at_scale
-from data.pretraining.unit_writing import InstanceUnit
+from data.pretraining import sharded_writing
+from data.pretraining.sharded_writing import (
+    InstanceUnit,
+    write_records_at_scale,
+)
 from files import lock
 from tests.support.shards import (
     CORPUS,
@@ -146,7 +148,7 @@ def interrupt_job(tmp_path, monkeypatch):
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(documents, "check_and_log_counts", stop)
+        patch.setattr(sharded_writing, "check_and_log_counts", stop)
         with pytest.raises(Stop):
             create_shards(tmp_path)
 
@@ -154,7 +156,7 @@ def interrupt_job(tmp_path, monkeypatch):
 def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     whole = create_shards(tmp_path / "whole")
     written.clear()
-    write_json = unit_writing.write_json
+    write_json = sharded_writing.write_json
 
     def stop_at_last(path, contents):
         if path.endswith("2.json"):
@@ -162,7 +164,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
         write_json(path, contents)
 
     with monkeypatch.context() as patch:
-        patch.setattr(unit_writing, "write_json", stop_at_last)
+        patch.setattr(sharded_writing, "write_json", stop_at_last)
         with pytest.raises(Stop):
             create_shards(tmp_path)
     (tmp_path / "out-00000-of-00003").unlink()

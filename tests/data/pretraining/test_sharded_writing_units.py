@@ -8,7 +8,7 @@ import pytest
 from data.io import tfrecord_files
 from data.pretraining.documents import LineRange
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.unit_writing import InstanceUnit
+from data.pretraining.sharded_writing import InstanceUnit
 from tests.support.shards import CORPUS, VOCAB
 
 OPTIONS = InstanceOptions(
