@@ -8,7 +8,6 @@ order, and twice:
     work_units.py: `run_units`, which runs the units of a job that are not done
     job_json_types.py: the entries of job.json, result files and the manifest
     job_files.py: names the files, and writes job.json and the manifest
-    workers.py: runs a function in worker processes
+    workers.py: runs a function in worker processes, or on Apache Beam
     beam_options.py: the flags of a script that can run on Apache Beam
-    beam_workers.py: runs a function on the workers of Apache Beam
 """

@@ -18,9 +18,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple, cast
 
 from data.io import file_checksums
-from data.parallel_jobs.beam_workers import run_on_beam
 from data.parallel_jobs.job_json_types import UnitResult
-from data.parallel_jobs.workers import run_in_processes
+from data.parallel_jobs.workers import run_in_processes, run_on_beam
 from files.json_files import read_json
 from files.typed_dict_checks import find_malformed_entry
 from terminal import progress, signals
