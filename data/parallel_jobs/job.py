@@ -5,9 +5,10 @@ import dataclasses
 from collections.abc import Sequence
 from typing import ClassVar, Generic, NamedTuple
 
-from data.parallel_jobs.job_files import JobFiles, JobPaths
-from data.parallel_jobs.job_json_types import (
+from data.parallel_jobs.job_files import (
     JobDescription,
+    JobFiles,
+    JobPaths,
     JobResults,
     Manifest,
     UnitResult,
@@ -116,7 +117,9 @@ class Job(abc.ABC, Generic[UnitT]):
             # Compare the flags first, because `create_units` may take long.
             job_files.check_begun()
             units = self.create_units()
-            job_files.check_overwrites(units)
+            job_files.check_overwrites(
+                path for unit in units for path in unit.shards
+            )
             job_files.begin()
             # Fail before the `try` block, which may remove finished shards.
             check_results(units)

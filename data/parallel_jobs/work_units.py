@@ -3,12 +3,6 @@
 A unit writes some files, the shards, and then its result file, which contains
 the sizes and checksums of its shards. The units of a job may run in any order,
 in any processes, and twice: what they write depends only on the input.
-
-Until the job is finished, the folder OUTPUT.work contains a result file for
-each finished unit, and job.json, which records the flags and the inputs. At the
-end the job writes OUTPUT.manifest.json, which also lists the shards with their
-sizes and checksums. job_json_types.py defines the entries of these files, and
-job_files.py names, writes, compares and removes them.
 """
 
 import contextlib
@@ -18,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple, cast
 
 from data.io import file_checksums
-from data.parallel_jobs.job_json_types import UnitResult
+from data.parallel_jobs.job_files import UnitResult
 from data.parallel_jobs.workers import run_in_processes, run_on_beam
 from files.json_files import read_json
 from files.typed_dict_checks import find_malformed_entry

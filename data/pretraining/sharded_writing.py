@@ -21,11 +21,12 @@ from absl import logging
 from data.io import text_files, tfrecord_files
 from data.io.tfrecord_files import ShardEntry
 from data.parallel_jobs.job import Job
-from data.parallel_jobs.job_files import JobPaths, create_input_entries
-from data.parallel_jobs.job_json_types import (
+from data.parallel_jobs.job_files import (
     JobDescription,
+    JobPaths,
     JobResults,
     UnitResult,
+    create_input_entries,
 )
 from data.parallel_jobs.work_units import choose_unit_runner
 from data.pretraining.corpus_parts import CorpusPart, split_corpus

@@ -10,11 +10,12 @@ from absl import logging
 
 from data.io import file_checksums
 from data.parallel_jobs.job import Job
-from data.parallel_jobs.job_files import JobPaths, create_input_entries
-from data.parallel_jobs.job_json_types import (
+from data.parallel_jobs.job_files import (
     JobDescription,
+    JobPaths,
     JobResults,
     UnitResult,
+    create_input_entries,
 )
 from data.predictions import output_writer
 from data.predictions.output_rows import OutputRow, OutputSchema
