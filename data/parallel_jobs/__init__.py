@@ -5,7 +5,6 @@ work, such as 4 MB of the corpus. A unit may be done by any process, in any
 order, and twice:
 
     job.py: `Job`, which checks, runs and resumes a job of any kind
-    work_units.py: `run_units`, which runs the units of a job that are not done
     job_files.py: the names and entries of job.json, of the result files of
         units and of the manifest, and what writes and compares them
     workers.py: runs a function in worker processes, or on Apache Beam

@@ -20,7 +20,7 @@ from absl import logging
 
 from data.io import text_files, tfrecord_files
 from data.io.tfrecord_files import ShardEntry
-from data.parallel_jobs.job import Job
+from data.parallel_jobs.job import Job, choose_unit_runner
 from data.parallel_jobs.job_files import (
     JobDescription,
     JobPaths,
@@ -28,7 +28,6 @@ from data.parallel_jobs.job_files import (
     UnitResult,
     create_input_entries,
 )
-from data.parallel_jobs.work_units import choose_unit_runner
 from data.pretraining.corpus_parts import CorpusPart, split_corpus
 from data.pretraining.documents import (
     Document,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from absl import logging
 
 from data.io import text_files
-from data.parallel_jobs.work_units import choose_unit_runner
+from data.parallel_jobs.job import choose_unit_runner
 from data.predictions.output_writer import (
     OutputCounts,
     OutputFormat,
