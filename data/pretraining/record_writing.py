@@ -86,14 +86,11 @@ def write_records_in_order(
         OSError: a file is missing or cannot be written.
         ValueError: the input contains no text.
     """
-    reader = DocumentReader(TextEncoder(config.instances))
     output_files = config.output_file.split(",")
     # Open the output files first. If they cannot be written, the script fails
     # before it creates the instances.
     with tfrecord_files.RecordWriter(output_files) as writer:
-        for record in create_training_instances(
-            input_files, reader, config.instances
-        ):
+        for record in create_training_instances(input_files, config.instances):
             writer.write(record)
     return WrittenRecords(
         num_instances=writer.num_records,
@@ -121,17 +118,17 @@ def _without_garbage_collector() -> Iterator[None]:
 
 @_without_garbage_collector()
 def create_training_instances(
-    input_files: Sequence[str],
-    reader: DocumentReader,
-    options: InstanceOptions,
+    input_files: Sequence[str], options: InstanceOptions
 ) -> list[bytes]:
     """Creates the records that Google's code creates, in the same order.
 
     The option `dynamic_masking` must be off: Google's code does not have it.
 
     Raises:
+        OSError: the vocabulary or an input file cannot be read.
         ValueError: the input contains no text.
     """
+    reader = DocumentReader(TextEncoder(options))
     documents = _read_documents(input_files, reader)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)

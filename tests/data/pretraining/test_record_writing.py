@@ -9,7 +9,6 @@ import gc
 import pytest
 
 from data.io import tfrecord_files
-from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.record_writing import (
     complete_casing,
@@ -77,9 +76,7 @@ def create_records(vocab_file, texts, **changes):
         max_predictions_per_seq=2,
         **changes,
     )
-    return create_training_instances(
-        paths, DocumentReader(TextEncoder(options)), options
-    )
+    return create_training_instances(paths, options)
 
 
 def test_each_document_is_read_dupe_factor_times(vocab_file):
