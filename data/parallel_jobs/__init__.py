@@ -5,10 +5,8 @@ work, such as 4 MB of the corpus. A unit may be done by any process, in any
 order, and twice:
 
     job.py: `Job`, which checks, runs and resumes a job of any kind
-    work_units.py: `run_units`, which runs the units of a job that are not done
-    job_json_types.py: the entries of job.json, result files and the manifest
-    job_files.py: names the files, and writes job.json and the manifest
-    workers.py: runs a function in worker processes
+    job_files.py: the names and entries of job.json, of the result files of
+        units and of the manifest, and what writes and compares them
+    workers.py: runs a function in worker processes, or on Apache Beam
     beam_options.py: the flags of a script that can run on Apache Beam
-    beam_workers.py: runs a function on the workers of Apache Beam
 """

@@ -1,24 +1,21 @@
-"""Names the files of a job. Writes, compares and removes job.json and manifest.
+"""Names, writes, compares and removes the files of a job.
 
-work_units.py describes the files.
+Until the job is finished, the folder OUTPUT.work contains job.json, which
+records the flags and the inputs, and a result file for each finished unit of
+work, with the sizes and checksums of its shards. At the end the job writes
+OUTPUT.manifest.json, which also lists all shards.
 """
 
 import contextlib
 import dataclasses
 import glob
 import os
-from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from data.io import file_checksums
-from data.parallel_jobs.job_json_types import (
-    MANIFEST_ENDING,
-    InputEntry,
-    JobDescription,
-    JobResults,
-    Manifest,
-)
-from data.parallel_jobs.work_units import WorkUnit
+from data.io.file_checksums import FileChecksum
+from data.io.tfrecords import ShardEntry
 from files.atomic import remove_partial
 from files.json_files import (
     JsonObject,
@@ -28,8 +25,72 @@ from files.json_files import (
     write_json,
 )
 
-# {entry of the manifest: path} of shards with names of their own.
-NamedShards: TypeAlias = Mapping[Literal["eval_shards"], str]
+# Ending of a manifest's path, after the path of the output.
+MANIFEST_ENDING = ".manifest.json"
+
+
+class InputEntry(FileChecksum):
+    """A file that determines the shards.
+
+    Attributes:
+        path: path of the file, as the command names it. For a file of a model,
+            its path in the model's folder.
+    """
+
+    path: str
+
+
+class UnitResult(TypedDict):
+    """The result file of a finished unit of work.
+
+    Attributes:
+        shards: the files that the unit wrote, as
+            `file_checksums.compute_shard_checksum` measures them.
+        counts: {name: number} of what the unit read and wrote, which the
+            manifest sums up.
+        errors: the first errors of a unit of predict.py, "line 3: why".
+    """
+
+    shards: list[ShardEntry]
+    counts: dict[str, int]
+    errors: NotRequired[list[str]]
+
+
+class JobDescription(TypedDict):
+    """Contents of job.json: the flags and inputs that determine the shards.
+
+    Attributes:
+        version: number of the code's version. Increase it with every change of
+            the code that changes the shards.
+        flags: {name: value} of the flags. Any, because their types differ.
+        inputs: the files to read.
+        model: files of the export that predict.py asks.
+    """
+
+    version: int
+    flags: Mapping[str, Any]
+    inputs: Sequence[InputEntry]
+    model: NotRequired[list[InputEntry]]
+
+
+class JobResults(TypedDict):
+    """The shards and the counts of a finished job.
+
+    Attributes:
+        shards: the shards, in the order of their numbers.
+        eval_shards: shard of the documents that --eval_fraction holds out.
+        corpus: sums of the counts of create_pretraining_data.py.
+        answers: sums of the counts of predict.py.
+    """
+
+    shards: list[ShardEntry]
+    eval_shards: NotRequired[list[ShardEntry]]
+    corpus: NotRequired[dict[str, int]]
+    answers: NotRequired[dict[str, int]]
+
+
+class Manifest(JobDescription, JobResults):
+    """Contents of OUTPUT.manifest.json: flags, inputs, shards and counts."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +118,9 @@ class JobPaths:
 
     output_file: str
     ending: str = ""
-    named_shards: NamedShards = dataclasses.field(default_factory=dict)
+    named_shards: Mapping[Literal["eval_shards"], str] = dataclasses.field(
+        default_factory=dict
+    )
 
     @property
     def _prefix(self) -> str:
@@ -116,14 +179,13 @@ class JobFiles:
         self._job_paths = job_paths
         self._description = description
 
-    def check_overwrites(self, units: Iterable[WorkUnit]) -> None:
-        """Checks that no shard of a unit replaces an input.
+    def check_overwrites(self, shards: Iterable[str]) -> None:
+        """Checks that no shard replaces an input.
 
         Raises:
             ValueError: a shard has the path of an input.
         """
         job_paths = self._job_paths
-        shards = [path for unit in units for path in unit.shards]
         outputs = {*map(os.path.realpath, [*shards, job_paths.manifest_file])}
         inputs = {
             os.path.realpath(entry["path"])

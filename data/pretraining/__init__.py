@@ -8,29 +8,23 @@ What the creation of records begins with:
 
 As in Google's script, a corpus in memory becomes records in these steps:
 
-    record_writing.py: `write_records_in_order`, which begins here
+    record_writing.py: `write_records_in_order`, which begins here. Encodes
+        instances as records
     documents.py: reads text as documents: lists of sentences, each a list of
-        WordPieces
-    sentence_splitting.py: splits lines into sentences, if --sentence_split
-        names their language
-    corpus_checks.py: warns of likely mistakes in the corpus
-    instances.py: creates the instances of documents in memory, with the random
-        draws of Google's code
-    static_masking.py: masks them once, as Google's code does
-    shuffling.py: shuffles as Python does, but faster
-    instance_encoding.py: encodes WordPieces as bytes, and instances as records
+        WordPieces. Warns of likely mistakes in the corpus
+    instances.py: creates the instances of documents in memory, and masks them
+        once, with the random draws of Google's code
 
 A corpus of any size becomes records in units of work, which several processes
 do. A unit reads some parts of the corpus, and writes some shards:
 
-    sharded_writing.py: `write_records_at_scale`, which begins here, and
-        `InstanceJob`, which creates the units and combines their results
+    sharded_writing.py: `write_records_at_scale`, which begins here, the units
+        and the job that creates them and combines their results
     corpus_parts.py: splits the text files into parts of about 4 MB
-    unit_writing.py: what a process does for one unit, by the modules above
 
 Training reads the records:
 
     record_inspection.py: fingerprints their files, and reads their lengths
     dynamic_masking.py: masks records of --dynamic_masking, with the same
-        probabilities as static_masking.py, and new masks in every epoch
+        probabilities as instances.py, and new masks in every epoch
 """

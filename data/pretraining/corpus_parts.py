@@ -4,9 +4,10 @@ A part begins with a new document, unless the document before it is very long.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from data.io import text_files
+from data.pretraining.documents import LineRange
 
 # Number of bytes of text in a part. Such a part usually contains hundreds of
 # documents, from which random next sentences are drawn.
@@ -19,23 +20,6 @@ _MIN_PART_BYTES = 256 << 10
 # If no document begins within this number of bytes, the part begins with a line
 # in the middle of a document.
 _MAX_SEARCH = 1 << 20
-
-
-class LineRange(NamedTuple):
-    """A range of lines of a text file.
-
-    Attributes:
-        path: a file of the corpus, which is text.
-        start: offset of the first byte of the range.
-        end: offset after the last byte of the range, None for the end of the
-            file.
-        is_cut: whether the range's last document continues after it.
-    """
-
-    path: str
-    start: int = 0
-    end: int | None = None
-    is_cut: bool = False
 
 
 # A part of the corpus. Its ranges may be in several files.

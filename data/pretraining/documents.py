@@ -1,26 +1,86 @@
 """Reads text as documents: lists of sentences, each a list of WordPieces.
 
 `DocumentReader` reads the lines of files, and `TextEncoder` turns the lines of
-a document into sentences.
+a document into sentences. With --sentence_split, it splits each line by the
+rules of a language. `check_and_log_counts` logs how much was read, and warns of
+likely mistakes in the corpus.
 """
 
 import math
+import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
-from data.io import text_files
-from data.pretraining.corpus_checks import guess_markup
-from data.pretraining.corpus_parts import LineRange
-from data.pretraining.instance_encoding import EncodedToken, EncodedVocabulary
+from absl import logging
+
+from data.io import text_files, tfrecords
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.sentence_splitting import create_sentence_splitter
 from data.text import characters, tokenization
 from data.text.wordpiece import WordCache
+from dependencies.installation import install_command
 
+# A WordPiece as the bytes that encode its id in a TFRecord. This is for speed:
+# each WordPiece of the vocabulary is encoded once, and the record of an
+# instance only joins the bytes of its WordPieces.
+EncodedToken: TypeAlias = bytes
 # Sentences, each a list of WordPieces.
 Document: TypeAlias = list[list[EncodedToken]]
+
+# The input or a flag is usually wrong if more than this fraction of the
+# WordPieces are [UNK], or if documents have fewer sentences on average.
+_MANY_UNKNOWN_SHARE = 0.02
+_FEW_SENTENCES = 1.5
+
+
+class LineRange(NamedTuple):
+    """A range of lines of a text file.
+
+    Attributes:
+        path: a file of the corpus, which is text.
+        start: offset of the first byte of the range.
+        end: offset after the last byte of the range, None for the end of the
+            file.
+        is_cut: whether the range's last document continues after it.
+    """
+
+    path: str
+    start: int = 0
+    end: int | None = None
+    is_cut: bool = False
+
+
+class Continuation(EncodedToken):
+    """An encoded WordPiece such as ##s, which continues a word.
+
+    Its type tells it from the first WordPiece of a word. So whole words are
+    found without decoding any WordPiece.
+    """
+
+
+class EncodedVocabulary(dict[str, EncodedToken]):
+    r"""Maps each WordPiece of a vocabulary to its EncodedToken.
+
+    Examples:
+        >>> vocabulary = EncodedVocabulary({"the": 7, "##s": 300})
+        >>> vocabulary.encoded_tokens
+        [b'\x07', b'\xac\x02']
+        >>> isinstance(vocabulary["##s"], Continuation)
+        True
+
+    Args:
+        vocab: {WordPiece: id}.
+
+    Attributes:
+        encoded_tokens: all WordPieces, encoded, in the vocabulary's order.
+    """
+
+    def __init__(self, vocab: Mapping[str, int]) -> None:
+        for token, token_id in vocab.items():
+            code = tfrecords.encode_varint(token_id)
+            self[token] = Continuation(code) if token[:2] == "##" else code
+        self.encoded_tokens = list(self.values())
 
 
 class TextEncoder:
@@ -43,7 +103,9 @@ class TextEncoder:
                 vocabulary[token] for token in tokenizer.tokenize_word(word)
             ]
         )
-        self._split_sentences = create_sentence_splitter(options.sentence_split)
+        self._split_sentences = _create_sentence_splitter(
+            options.sentence_split
+        )
 
     def encode(self, lines: Iterable[str]) -> Document:
         """Returns the sentences of lines, without sentences of no WordPiece."""
@@ -54,6 +116,63 @@ class TextEncoder:
                 if encoded := self._words.of_all(words):
                     document.append(encoded)
         return document
+
+
+def _create_sentence_splitter(
+    language: str | None,
+) -> Callable[[str], list[str]]:
+    """Returns a function that splits a line of text into sentences.
+
+    Args:
+        language: a language code, the value of --sentence_split. For None, each
+            line is one sentence.
+
+    Raises:
+        ValueError: `language` is not a language code, or the package sentencex
+            is not installed.
+    """
+    if language is None:
+        return lambda line: [line]
+    if not _is_language_code(language):
+        raise ValueError(
+            f"--sentence_split={language} is not a language code; use an ISO "
+            "639 code, such as en, de or zh"
+        )
+    try:
+        # An optional package.
+        import sentencex
+    except ImportError as error:
+        raise ValueError(
+            "--sentence_split needs the package sentencex: "
+            f"{install_command('sentencex')}"
+        ) from error
+
+    return lambda line: [
+        *filter(None, map(str.strip, sentencex.segment(language, line)))
+    ]
+
+
+def _is_language_code(text: str) -> bool:
+    """Returns whether a text is a language code, such as "de" or "zh-yue"."""
+    code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", text)
+    if not code:
+        return False
+    return len(code[1]) == 3 or code[1] in _TWO_LETTER_CODES.split()
+
+
+# The language codes of ISO 639-1 and of its earlier editions, separated by
+# spaces, to reject a wrong code. The package sentencex accepts any code, and
+# splits the text of an unknown language by the rules of English.
+_TWO_LETTER_CODES = (
+    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
+    "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
+    "fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is "
+    "it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln "
+    "lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
+    "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk "
+    "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
+    "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
+)
 
 
 class DocumentReader:
@@ -156,3 +275,103 @@ def _split_documents(
             num_characters += len(line)
     if document_lines:
         yield document_lines, False
+
+
+def check_and_log_counts(
+    corpus: Mapping[str, int], input_files: Sequence[str]
+) -> None:
+    """Logs counts of a corpus, and warns of likely mistakes.
+
+    `corpus` is {name: count}, as a `DocumentReader` counts.
+
+    Raises:
+        ValueError: the input files contain no text.
+    """
+    num_documents = corpus["num_documents"]
+    if not num_documents:
+        raise ValueError(
+            f"no text in the input: {', '.join(input_files)}; use files "
+            "with one sentence a line and blank lines between documents"
+        )
+    num_sentences = corpus["num_sentences"]
+    num_tokens = corpus["num_tokens"]
+    unknown = corpus["num_unknown"] / num_tokens
+    logging.info(
+        f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
+        f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
+    )
+    warn_of_markup(corpus)
+    _warn_of_mistakes(corpus)
+
+
+def _warn_of_mistakes(corpus: Mapping[str, int]) -> None:
+    """Warns of lost bytes, of missing or extra blank lines, and of [UNK]."""
+    num_documents = corpus["num_documents"]
+    num_sentences = corpus["num_sentences"]
+    unknown = corpus["num_unknown"] / corpus["num_tokens"]
+    if dropped := corpus["num_dropped_bytes"]:
+        logging.warning("dropped %d bytes that are not UTF-8", dropped)
+    if num_documents == 1:
+        logging.warning(
+            "the input is one document, so random next sentences come from "
+            "the same document. Separate documents by blank lines"
+        )
+    elif num_sentences < _FEW_SENTENCES * num_documents:
+        logging.warning(
+            f"{num_sentences / num_documents:.1f} sentences per document: most "
+            "sentences have no next sentence. Put blank lines only between "
+            "documents, not between sentences"
+        )
+    if unknown > _MANY_UNKNOWN_SHARE:
+        logging.warning(
+            f"{unknown:.1%} of the WordPieces are [UNK]. Check that the "
+            "vocabulary is for the language of the input, and that "
+            "--do_lower_case fits the vocabulary"
+        )
+
+
+# {name of a count: (pattern of lines that are not sentences, what they are and
+# what to do)}. Tools such as WikiExtractor write these lines around texts.
+_PATTERN_AND_ADVICE_OF_COUNT = {
+    "num_doc_tags": (
+        re.compile(r"</?doc(\s.*)?>$"),
+        "<doc> tags, as WikiExtractor writes them, and would become sentences. "
+        "Remove them: sed -E '/^<\\/?doc( |>)/d'",
+    ),
+    "num_json_lines": (
+        re.compile(r'\{\s*".*\}$'),
+        "JSON, of which keys and marks would become words. Extract the texts: "
+        "jq -r '.text + \"\\n\"'",
+    ),
+}
+
+
+def guess_markup(line: str) -> str | None:
+    """Returns the name of a count of lines that are markup, not sentences.
+
+    Examples:
+        >>> guess_markup('<doc id="1">'), guess_markup('{"text": "It left."}')
+        ('num_doc_tags', 'num_json_lines')
+
+    Args:
+        line: the line, without white space at its ends.
+
+    Returns:
+        the name under which such lines are counted, None for a sentence.
+    """
+    if not line.startswith(("<", "{")):
+        return None
+    for name, (pattern, _) in _PATTERN_AND_ADVICE_OF_COUNT.items():
+        if pattern.match(line):
+            return name
+    return None
+
+
+def warn_of_markup(counts: Mapping[str, int]) -> None:
+    """Logs a warning about the lines of each name that `guess_markup` returns.
+
+    `counts` is {name of a count: number of lines}.
+    """
+    for name, (_, advice) in _PATTERN_AND_ADVICE_OF_COUNT.items():
+        if num_lines := counts.get(name):
+            logging.warning("%d lines of the input are %s", num_lines, advice)

@@ -2,97 +2,59 @@
 
 The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. With
 the same seed, this module draws the same random numbers as Google's
-create_pretraining_data.py, and static_masking.py masks as it does. Lengths are
-numbers of WordPieces. The text of an instance:
+create_pretraining_data.py. dynamic_masking.py masks with the same
+probabilities. Lengths are numbers of WordPieces. The text of an instance:
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
 
-import contextlib
-import gc
 import itertools
 import random
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, MutableSequence, Sequence
+from typing import NamedTuple, TypeVar
 
-from data.pretraining.corpus_checks import check_and_log_counts
-from data.pretraining.corpus_parts import LineRange
-from data.pretraining.documents import Document, DocumentReader
-from data.pretraining.instance_encoding import (
+from data.pretraining.documents import (
+    Continuation,
+    Document,
     EncodedToken,
-    InstanceContext,
-    InstanceEncoder,
-    TrainingInstance,
+    EncodedVocabulary,
 )
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.shuffling import shuffle
-from data.pretraining.static_masking import create_masked_lm_predictions
-from terminal import progress
+
+T = TypeVar("T")
 
 
-@contextlib.contextmanager
-def _without_garbage_collector() -> Iterator[None]:
-    """Turns the garbage collector off, unless the caller has done so.
+class InstanceContext(NamedTuple):
+    """The arguments that all functions share which create or mask instances.
 
-    The documents of a corpus are millions of lists. The collector would search
-    all of them several times, for reference cycles that they do not contain.
+    Attributes:
+        vocabulary: the WordPieces, encoded.
+        options: the lengths and probabilities.
+        rng: generator of the random draws, in the order of Google's code.
     """
-    is_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_enabled:
-            gc.enable()
+
+    vocabulary: EncodedVocabulary
+    options: InstanceOptions
+    rng: random.Random
 
 
-@_without_garbage_collector()
-def create_training_instances(
-    input_files: Sequence[str],
-    reader: DocumentReader,
-    options: InstanceOptions,
-) -> list[bytes]:
-    """Creates the records that Google's code creates, in the same order.
+class TrainingInstance(NamedTuple):
+    """A pair of segments with masked WordPieces.
 
-    The option `dynamic_masking` must be off: Google's code does not have it.
-
-    Raises:
-        ValueError: the input contains no text.
+    Attributes:
+        tokens: WordPieces after masking. Segment 0 ends with the first [SEP].
+        b_start: index of the first WordPiece of segment 1.
+        is_random_next: whether segment 1 was drawn at random.
+        positions: the masked positions, in ascending order.
+        labels: the original WordPieces at these positions.
     """
-    documents = _read_documents(input_files, reader)
-    rng = random.Random(options.random_seed)
-    shuffle(documents, rng)
 
-    context = InstanceContext(reader.vocabulary, options, rng)
-    encoder = InstanceEncoder(reader.vocabulary, options)
-    records: list[bytes] = []
-    passes = itertools.chain.from_iterable(
-        itertools.repeat(range(len(documents)), options.dupe_factor)
-    )
-    total = len(documents) * options.dupe_factor
-    for index in progress.track(passes, total, "document", "Instances of"):
-        instances = create_instances_from_document(documents, index, context)
-        records.extend(map(encoder.encode_and_count, instances))
-    shuffle(records, rng)
-    return records
-
-
-def _read_documents(
-    input_files: Sequence[str], reader: DocumentReader
-) -> list[Document]:
-    """Reads all documents of a corpus, logs their counts, and checks these.
-
-    As in Google's code, a blank line ends a document, but the end of a file
-    does not.
-    """
-    last = len(input_files) - 1
-    line_ranges = [
-        LineRange(path, is_cut=file_index < last)
-        for file_index, path in enumerate(input_files)
-    ]
-    documents = list(reader.read(line_ranges))
-    check_and_log_counts(reader.counts, input_files)
-    return documents
+    tokens: list[EncodedToken]
+    b_start: int
+    is_random_next: bool
+    positions: list[int]
+    labels: list[EncodedToken]
 
 
 def create_instances_from_document(
@@ -250,3 +212,109 @@ def _create_instance(
             tokens, candidates, context
         )
     return TrainingInstance(tokens, b_start, is_random_next, positions, labels)
+
+
+def create_masked_lm_predictions(
+    tokens: Sequence[EncodedToken],
+    candidates: Sequence[int],
+    context: InstanceContext,
+) -> tuple[list[EncodedToken], list[int], list[EncodedToken]]:
+    """Chooses and masks the WordPieces to predict.
+
+    A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
+    (by default 0.8), stays unchanged with `same_token_prob` (0.1), and becomes
+    a random WordPiece otherwise.
+
+    Args:
+        tokens: the WordPieces of an instance.
+        candidates: positions of all WordPieces except [CLS] and [SEP].
+        context: the vocabulary, the options and the random draws.
+
+    Returns:
+        (the WordPieces after masking, the positions of the WordPieces to
+        predict in ascending order, the original WordPieces at these positions).
+    """
+    options = context.options
+    num_to_predict = min(
+        options.max_predictions_per_seq,
+        max(1, round(len(tokens) * options.masked_lm_prob)),
+    )
+    if options.do_whole_word_mask:
+        chosen = _choose_words(tokens, candidates, num_to_predict, context.rng)
+    else:
+        shuffled = [*candidates]
+        shuffle(shuffled, context.rng)
+        chosen = shuffled[:num_to_predict]
+
+    # Google's code replaces the WordPieces in the order in which it chose them.
+    output_tokens = _replace_tokens(tokens, chosen, context)
+    positions = sorted(chosen)
+    labels = [tokens[position] for position in positions]
+    return output_tokens, positions, labels
+
+
+def _choose_words(
+    tokens: Sequence[EncodedToken],
+    candidates: Sequence[int],
+    num_to_predict: int,
+    rng: random.Random,
+) -> list[int]:
+    """Chooses whole words to predict, and returns their positions."""
+    # For each word, the positions of its WordPieces.
+    words: list[list[int]] = []
+    for index in candidates:
+        if words and isinstance(tokens[index], Continuation):
+            words[-1].append(index)
+        else:
+            words.append([index])
+    shuffle(words, rng)
+    chosen: list[int] = []
+    # Skip a word if masking it would exceed `num_to_predict` WordPieces.
+    for word in words:
+        if len(chosen) + len(word) <= num_to_predict:
+            chosen.extend(word)
+        if len(chosen) == num_to_predict:
+            break
+    return chosen
+
+
+def _replace_tokens(
+    tokens: Sequence[EncodedToken],
+    chosen: Sequence[int],
+    context: InstanceContext,
+) -> list[EncodedToken]:
+    """Returns the tokens after masking the positions in `chosen`."""
+    vocabulary, options, rng = context
+    # Of the chosen WordPieces that do not become [MASK], the fraction
+    # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
+    # is exactly 0.5, as in Google's code.
+    mask = vocabulary["[MASK]"]
+    mask_prob = options.mask_token_prob
+    same_of_others = 0.0
+    if mask_prob < 1.0:
+        same_of_others = round(options.same_token_prob / (1.0 - mask_prob), 9)
+    random_draw = rng.random
+    output_tokens = list(tokens)
+    for index in chosen:
+        if random_draw() < mask_prob:
+            output_tokens[index] = mask
+        elif random_draw() >= same_of_others:
+            output_tokens[index] = rng.choice(vocabulary.encoded_tokens)
+    return output_tokens
+
+
+def shuffle(items: MutableSequence[T], rng: random.Random) -> None:
+    """Shuffles items in place, as rng.shuffle(items) does, in half the time."""
+    getrandbits = rng.getrandbits
+    bound = len(items)
+    while bound > 1:
+        # Bounds of the same bit length need equally many random bits. To save
+        # time, call bit_length() once for all of these bounds.
+        num_bits = bound.bit_length()
+        lowest = 1 << (num_bits - 1)
+        for last in range(bound - 1, lowest - 2, -1):
+            draw = getrandbits(num_bits)
+            while draw > last:
+                draw = getrandbits(num_bits)
+            items[last], items[draw] = items[draw], items[last]
+        bound = lowest - 1

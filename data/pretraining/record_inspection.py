@@ -12,7 +12,7 @@ from typing import cast
 import google_crc32c
 
 from data.io import text_files, tfrecords
-from data.parallel_jobs.job_json_types import MANIFEST_ENDING, Manifest
+from data.parallel_jobs.job_files import MANIFEST_ENDING, Manifest
 from files.json_files import parse_json
 from model_folders.model_json_types import Fingerprint
 from terminal import progress

@@ -1,18 +1,40 @@
 """Writes the records of a corpus in memory, in the order of Google's script.
 
-sharded_writing.py writes the records of a corpus of any size.
+With the same seed, `create_training_instances` draws the same random numbers as
+Google's create_pretraining_data.py. sharded_writing.py writes the records of a
+corpus of any size, by the same `InstanceEncoder`.
 """
 
+import contextlib
 import dataclasses
-from collections.abc import Sequence
+import gc
+import itertools
+import random
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from absl import logging
+
 from data.io import tfrecords
-from data.pretraining import instances
-from data.pretraining.documents import DocumentReader, TextEncoder
+from data.pretraining.documents import (
+    Document,
+    DocumentReader,
+    EncodedVocabulary,
+    LineRange,
+    TextEncoder,
+    check_and_log_counts,
+)
+from data.pretraining.instances import (
+    InstanceContext,
+    TrainingInstance,
+    create_instances_from_document,
+    shuffle,
+)
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
+from data.pretraining.pretraining_options import InstanceOptions
 from data.text.casing import chosen_casing
 from data.text.tokenizer_loading import load_tokenizer
+from terminal import progress
 
 
 class WrittenRecords(NamedTuple):
@@ -64,14 +86,11 @@ def write_records_in_order(
         OSError: a file is missing or cannot be written.
         ValueError: the input contains no text.
     """
-    reader = DocumentReader(TextEncoder(config.instances))
     output_files = config.output_file.split(",")
     # Open the output files first. If they cannot be written, the script fails
     # before it creates the instances.
     with tfrecords.RecordWriter(output_files) as writer:
-        for record in instances.create_training_instances(
-            input_files, reader, config.instances
-        ):
+        for record in create_training_instances(input_files, config.instances):
             writer.write(record)
     return WrittenRecords(
         num_instances=writer.num_records,
@@ -79,3 +98,126 @@ def write_records_in_order(
         files=config.output_file,
         is_new=True,
     )
+
+
+@contextlib.contextmanager
+def _without_garbage_collector() -> Iterator[None]:
+    """Turns the garbage collector off, unless the caller has done so.
+
+    The documents of a corpus are millions of lists. The collector would search
+    all of them several times, for reference cycles that they do not contain.
+    """
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
+@_without_garbage_collector()
+def create_training_instances(
+    input_files: Sequence[str], options: InstanceOptions
+) -> list[bytes]:
+    """Creates the records that Google's code creates, in the same order.
+
+    The option `dynamic_masking` must be off: Google's code does not have it.
+
+    Raises:
+        OSError: the vocabulary or an input file cannot be read.
+        ValueError: the input contains no text.
+    """
+    reader = DocumentReader(TextEncoder(options))
+    documents = _read_documents(input_files, reader)
+    rng = random.Random(options.random_seed)
+    shuffle(documents, rng)
+
+    context = InstanceContext(reader.vocabulary, options, rng)
+    encoder = InstanceEncoder(reader.vocabulary, options)
+    records: list[bytes] = []
+    passes = itertools.chain.from_iterable(
+        itertools.repeat(range(len(documents)), options.dupe_factor)
+    )
+    total = len(documents) * options.dupe_factor
+    for index in progress.track(passes, total, "document", "Instances of"):
+        instances = create_instances_from_document(documents, index, context)
+        records.extend(map(encoder.encode_and_count, instances))
+    shuffle(records, rng)
+    return records
+
+
+def _read_documents(
+    input_files: Sequence[str], reader: DocumentReader
+) -> list[Document]:
+    """Reads all documents of a corpus, logs their counts, and checks these.
+
+    As in Google's code, a blank line ends a document, but the end of a file
+    does not.
+    """
+    last = len(input_files) - 1
+    line_ranges = [
+        LineRange(path, is_cut=file_index < last)
+        for file_index, path in enumerate(input_files)
+    ]
+    documents = list(reader.read(line_ranges))
+    check_and_log_counts(reader.counts, input_files)
+    return documents
+
+
+class InstanceEncoder:
+    """Encodes instances as records, counts them, and logs the first instance.
+
+    Attributes:
+        vocabulary: the WordPieces, to log an instance as text.
+        options: the lengths of the records, and how the text was masked.
+        num_instances: number of the instances encoded so far.
+        num_pieces: number of their WordPieces, without padding.
+    """
+
+    def __init__(
+        self, vocabulary: EncodedVocabulary, options: InstanceOptions
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.options = options
+        self.num_instances = 0
+        self.num_pieces = 0
+
+    def encode_and_count(self, instance: TrainingInstance) -> bytes:
+        """Returns the record of an instance, and counts its WordPieces."""
+        if not self.num_instances:
+            self._log_instance(instance)
+        self.num_instances += 1
+        self.num_pieces += len(instance.tokens)
+        return encode_instance(instance, self.options)
+
+    def _log_instance(self, instance: TrainingInstance) -> None:
+        names = {code: name for name, code in self.vocabulary.items()}
+        text = " ".join(names[token] for token in instance.tokens)
+        logging.debug("*** Example ***\ntokens: %s", text)
+
+
+def encode_instance(
+    instance: TrainingInstance, options: InstanceOptions
+) -> bytes:
+    """Returns a record with the features of Google's code, padded with zeros.
+
+    If the option `dynamic_masking` is on, the record contains no features whose
+    names begin with "masked_lm_". Other options set the features' lengths.
+    """
+    num_pieces = len(instance.tokens)
+    num_in_b = num_pieces - instance.b_start
+    padding = bytes(options.max_seq_length - num_pieces)
+    features: dict[str, tfrecords.Values] = {
+        "input_ids": b"".join(instance.tokens) + padding,
+        "input_mask": b"\1" * num_pieces + padding,
+        "segment_ids": bytes(instance.b_start) + b"\1" * num_in_b + padding,
+    }
+    if not options.dynamic_masking:
+        num_masked = len(instance.positions)
+        num_left = options.max_predictions_per_seq - num_masked
+        features["masked_lm_positions"] = instance.positions + [0] * num_left
+        features["masked_lm_ids"] = b"".join(instance.labels) + bytes(num_left)
+        features["masked_lm_weights"] = [1.0] * num_masked + [0.0] * num_left
+    features["next_sentence_labels"] = bytes([instance.is_random_next])
+    return tfrecords.encode_example(features)

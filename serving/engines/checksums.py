@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from data.io import file_checksums
-from data.parallel_jobs.job_json_types import InputEntry
+from data.parallel_jobs.job_files import InputEntry
 from model_folders import model_json
 from model_folders.model_json_types import ModelJson
 from serving.engines.export_formats import FILE_OF_FORMAT, ExportFormat

@@ -20,7 +20,7 @@ To read a large input as a job. The input is cut into parts of about 4 MB. A
 unit of the job reads one part and writes its replies, a shard such as
 answers-00007-of-00128.csv. The contents of a shard depend only on the input,
 the model and the flags, so any processes and machines can work on the units, in
-any order, twice, and again after a kill. data/parallel_jobs/work_units.py
+any order, twice, and again after a kill. data/parallel_jobs/job.py
 describes how a job resumes:
 
     bulk_job.py: `BulkJob`, whose units each read a part and write a shard

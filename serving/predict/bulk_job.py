@@ -12,11 +12,12 @@ from data import output_writer
 from data.io import file_checksums
 from data.output_formats import OutputRow, OutputSchema
 from data.parallel_jobs.job import Job
-from data.parallel_jobs.job_files import JobPaths, create_input_entries
-from data.parallel_jobs.job_json_types import (
+from data.parallel_jobs.job_files import (
     JobDescription,
+    JobPaths,
     JobResults,
     UnitResult,
+    create_input_entries,
 )
 from data.tables.file_ranges import FileRange, split_files
 from files.json_files import write_json

@@ -17,7 +17,7 @@ from data.output_writer import (
     OutputFormat,
     write_output,
 )
-from data.parallel_jobs.work_units import choose_unit_runner
+from data.parallel_jobs.job import choose_unit_runner
 from files.paths import is_remote
 from serving.model_cache import MODEL_CACHE
 from serving.predict.bulk_job import BulkJob

@@ -132,8 +132,8 @@ def test_the_export_answers_as_the_run_predicts(folder):
 
 def edits_of_head():
     """Yields (file, lines before, lines after) of the example of a head."""
-    section = PAGE.split("\n#### An example: a head of two layers\n")[1]
-    for file, diff in STEP.findall(section.split("\n### ")[0]):
+    section = PAGE.split("\n### An example: a head of two layers\n")[1]
+    for file, diff in STEP.findall(section.split("\n## ")[0]):
         for edit in textwrap.dedent(diff).split("@@\n"):
             lines = edit.splitlines(keepends=True)
             # A blank line of a page has no space at its start.

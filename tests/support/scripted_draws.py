@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from data.pretraining.instance_encoding import EncodedVocabulary
+from data.pretraining.documents import EncodedVocabulary
 from data.text.vocabulary_files import REQUIRED_TOKENS
 
 if TYPE_CHECKING:

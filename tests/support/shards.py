@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from data.io import feature_specs, record_datasets, tfrecords
 from data.parallel_jobs import workers
-from data.parallel_jobs.job_json_types import Manifest
+from data.parallel_jobs.job_files import Manifest
 from data.pretraining import sharded_writing
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from absl import logging
 
 from data.io import text_files
-from data.pretraining.corpus_checks import guess_markup, warn_of_markup
+from data.pretraining.documents import guess_markup, warn_of_markup
 from data.text import tokenization, vocabulary_learning
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
@@ -76,6 +76,41 @@ def count_words_of_files(
     return counts
 
 
+def write_vocabulary(
+    config: VocabularyConfig,
+    old_vocab: Sequence[str] | None,
+    counts: Mapping[str, int],
+) -> list[str]:
+    """Learns or extends a vocabulary, and writes it to --output_file.
+
+    Args:
+        config: the file, the size of the vocabulary, and which words may enter.
+        old_vocab: the WordPieces of --extend, None without this flag.
+        counts: {word: number of occurrences in the text}.
+
+    Returns:
+        the WordPieces, in the order of their ids.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: there is no word to learn or to add, the vocabulary has no
+            room, or a package is not installed.
+    """
+    logging.info("Learning from %d different words", len(counts))
+    # Open the output first. If it cannot be written, nothing is learned.
+    with atomic_open(config.output_file) as file:
+        if old_vocab is None:
+            vocab = vocabulary_learning.learn_vocabulary(
+                counts, config.vocab_size, config.num_unused
+            )
+        else:
+            vocab = vocabulary_learning.extend_vocabulary(
+                old_vocab, counts, config.num_new_words
+            )
+        file.write("".join(f"{token}\n" for token in vocab).encode())
+    return vocab
+
+
 def print_extension(
     old_vocab: Sequence[str], vocab: Sequence[str], counts: Mapping[str, int]
 ) -> None:
@@ -97,56 +132,6 @@ def print_extension(
         f"[unusedN], {num_added:,} are at the end; the input now consists of "
         f"{after:,} WordPieces instead of {before:,}"
     )
-
-
-def create_vocabulary(
-    config: VocabularyConfig,
-    old_vocab: Sequence[str] | None,
-    counts: Mapping[str, int],
-) -> list[str]:
-    """Learns the vocabulary of a text, or extends a vocabulary.
-
-    Args:
-        config: the size of the vocabulary, and which words may enter it.
-        old_vocab: the WordPieces of --extend, None without this flag.
-        counts: {word: number of occurrences in the text}.
-
-    Raises:
-        ValueError: there is no word to learn or to add, the vocabulary has no
-            room, or a package is not installed.
-    """
-    if old_vocab is not None:
-        return vocabulary_learning.extend_vocabulary(
-            old_vocab, counts, config.num_new_words
-        )
-    return vocabulary_learning.learn_vocabulary(
-        counts, config.vocab_size, config.num_unused
-    )
-
-
-def write_vocabulary(
-    config: VocabularyConfig,
-    old_vocab: Sequence[str] | None,
-    counts: Mapping[str, int],
-) -> list[str]:
-    """Writes --output_file, and returns its vocabulary.
-
-    Args:
-        config: the file, the size of the vocabulary, and which words may enter.
-        old_vocab: the WordPieces of --extend, None without this flag.
-        counts: {word: number of occurrences in the text}.
-
-    Raises:
-        OSError: the file cannot be written.
-        ValueError: there is no word to learn or to add, the vocabulary has no
-            room, or a package is not installed.
-    """
-    logging.info("Learning from %d different words", len(counts))
-    # Open the output first. If it cannot be written, nothing is learned.
-    with atomic_open(config.output_file) as file:
-        vocab = create_vocabulary(config, old_vocab, counts)
-        file.write("".join(f"{token}\n" for token in vocab).encode())
-    return vocab
 
 
 def write_configuration(folder: str, vocab_size: int) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from data.parallel_jobs.job import Job
+from data.parallel_jobs.job import Job, choose_unit_runner
 from data.parallel_jobs.job_files import JobPaths, create_input_entries
-from data.parallel_jobs.work_units import choose_unit_runner
 from files import lock
 from files.json_files import read_json, write_json
 from tests.data.parallel_jobs.conftest import Unit

@@ -167,7 +167,7 @@ def test_a_shard_that_would_replace_an_input_is_refused(
     inputs = {"inputs": create_input_entries([path])}
     job = JobFiles(paths, description | inputs)
     with pytest.raises(ValueError, match=r"would replace .*which is an input"):
-        job.check_overwrites(units)
+        job.check_overwrites([path])
 
 
 def test_the_folder_of_the_work_is_removed(job, units, paths):

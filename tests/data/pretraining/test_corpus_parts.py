@@ -6,7 +6,7 @@ import random
 import pytest
 
 from data.io import text_files
-from data.pretraining import corpus_parts
+from data.pretraining import corpus_parts, documents
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def read_documents(line_ranges):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 10000])
 def test_the_parts_contain_each_document_once(paths, monkeypatch, size):
-    whole = read_documents([corpus_parts.LineRange(path) for path in paths])
+    whole = read_documents([documents.LineRange(path) for path in paths])
     monkeypatch.setattr(corpus_parts, "_PART_BYTES", size)
     parts = corpus_parts.split_corpus(paths)
     assert [*itertools.chain(*map(read_documents, parts))] == whole

@@ -1,12 +1,19 @@
-"""Documents of text files: where they end, and what is counted."""
+"""Documents of text files: their ends, their counts and their WordPieces."""
 
 import zlib
 
 import pytest
 
-from data.pretraining.corpus_parts import LineRange
-from data.pretraining.documents import DocumentReader, TextEncoder
+from data.io import tfrecords
+from data.pretraining.documents import (
+    Continuation,
+    DocumentReader,
+    EncodedVocabulary,
+    LineRange,
+    TextEncoder,
+)
 from data.pretraining.pretraining_options import InstanceOptions
+from data.text.vocabulary_files import REQUIRED_TOKENS
 
 WORDS = ["a", "b", "c", "##d"]
 
@@ -89,3 +96,32 @@ def test_text_without_words_is_not_a_document(read_texts):
     assert documents == [["a"]]
     assert counts["num_documents"] == 1
     assert counts["num_dropped_bytes"] == 2
+
+
+def test_random_words_are_those_of_googles_ordered_dict():
+    """Each word of the vocabulary once, in the order of its first line."""
+    names = [*REQUIRED_TOKENS, "un", "##want", "##ed", "b", "a", "b"]
+    vocab = {name: index for index, name in enumerate(names)}
+    assert [*vocab] == names[:-1]
+    assert vocab["b"] == 9
+    vocabulary = EncodedVocabulary(vocab)
+    assert vocabulary.encoded_tokens == [
+        vocabulary[name] for name in names[:-1]
+    ]
+
+
+def test_a_wordpiece_is_the_bytes_of_its_id():
+    vocabulary = EncodedVocabulary({"[PAD]": 0, "boat": 127, "##s": 300})
+    assert vocabulary["[PAD]"] == b"\x00"
+    assert vocabulary["boat"] == b"\x7f"
+    # A varint has seven bits in a byte.
+    assert vocabulary["##s"] == b"\xac\x02" == tfrecords.encode_varint(300)
+
+
+def test_only_a_continuation_continues_a_word():
+    vocabulary = EncodedVocabulary({"boat": 1, "##s": 2, "#": 3, "#x": 4})
+    continues = {
+        name: isinstance(code, Continuation)
+        for name, code in vocabulary.items()
+    }
+    assert continues == {"boat": False, "##s": True, "#": False, "#x": False}

@@ -6,77 +6,19 @@ Google's.
 """
 
 import collections
-import gc
 import random
 
-import pytest
-
 from data.pretraining import instances
-from data.pretraining.documents import DocumentReader, TextEncoder
-from data.pretraining.instance_encoding import InstanceContext
+from data.pretraining.instances import InstanceContext
 from data.pretraining.pretraining_options import InstanceOptions
 from tests.support.scripted_draws import (
     BELOW_HALF,
     HALF,
-    NAMES,
     VOCABULARY,
     ScriptedRandom,
     decode_tokens,
     encode_text,
 )
-
-
-def short_options(**changes):
-    """Returns options for instances of 7 WordPieces, of which 2 are masked."""
-    defaults = {
-        "vocab_file": "",
-        "max_seq_length": 7,
-        "max_predictions_per_seq": 2,
-    }
-    return InstanceOptions(**defaults | changes)
-
-
-@pytest.fixture
-def vocab_file(tmp_path):
-    """The file of VOCABULARY."""
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(NAMES))
-    return path
-
-
-def create_records(vocab_file, texts, **changes):
-    """Returns the records of a file for each text."""
-    paths = []
-    for index, text in enumerate(texts):
-        path = vocab_file.parent / f"{index}.txt"
-        path.write_text(text)
-        paths.append(str(path))
-    options = short_options(vocab_file=str(vocab_file), **changes)
-    return instances.create_training_instances(
-        paths, DocumentReader(TextEncoder(options)), options
-    )
-
-
-def test_each_document_is_read_dupe_factor_times(vocab_file):
-    records = create_records(vocab_file, ["cat\n\ndog"], dupe_factor=3)
-    assert len(records) == 6
-
-
-def test_a_document_continues_in_the_next_file(vocab_file):
-    two_files = create_records(vocab_file, ["cat\n", "dog\n"])
-    assert two_files == create_records(vocab_file, ["cat\ndog\n"])
-    assert two_files != create_records(vocab_file, ["cat\n\ndog\n"])
-
-
-def test_files_without_text_are_refused(vocab_file):
-    with pytest.raises(ValueError, match="no text"):
-        create_records(vocab_file, ["\n\n"])
-
-
-def test_the_garbage_collector_is_on_after_an_error(vocab_file):
-    with pytest.raises(ValueError, match="no text"):
-        create_records(vocab_file, [""])
-    assert gc.isenabled()
 
 
 def create_unmasked(documents, rng):

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, record_datasets, tfrecords
-from data.pretraining import (
-    corpus_checks,
-    unit_writing,
+from data.pretraining import sharded_writing
+from data.pretraining.sharded_writing import (
+    InstanceUnit,
+    write_records_at_scale,
 )
-from data.pretraining.sharded_writing import write_records_at_scale
-from data.pretraining.unit_writing import InstanceUnit
 from files import lock
 from tests.support.shards import (
     CORPUS,
@@ -144,7 +143,7 @@ def interrupt_job(tmp_path, monkeypatch):
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(corpus_checks, "check_and_log_counts", stop)
+        patch.setattr(sharded_writing, "check_and_log_counts", stop)
         with pytest.raises(Stop):
             create_shards(tmp_path)
 
@@ -152,7 +151,7 @@ def interrupt_job(tmp_path, monkeypatch):
 def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     whole = create_shards(tmp_path / "whole")
     written.clear()
-    write_json = unit_writing.write_json
+    write_json = sharded_writing.write_json
 
     def stop_at_last(path, contents):
         if path.endswith("2.json"):
@@ -160,7 +159,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
         write_json(path, contents)
 
     with monkeypatch.context() as patch:
-        patch.setattr(unit_writing, "write_json", stop_at_last)
+        patch.setattr(sharded_writing, "write_json", stop_at_last)
         with pytest.raises(Stop):
             create_shards(tmp_path)
     (tmp_path / "out-00000-of-00003").unlink()

@@ -8,9 +8,9 @@ from tools.vocabulary.vocabulary_config import VocabularyConfig
 from tools.vocabulary.vocabulary_steps import (
     choose_casing_file,
     count_words_of_files,
-    create_vocabulary,
     print_extension,
     write_configuration,
+    write_vocabulary,
 )
 
 
@@ -54,8 +54,9 @@ def test_an_extended_vocabulary_keeps_its_ids(tmp_path, capsys):
     old_vocab = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     old_vocab += ["b", "##o", "##a", "##t"]
     config = create_config(tmp_path, num_new_words=1)
-    vocab = create_vocabulary(config, old_vocab, {"boat": 9})
+    vocab = write_vocabulary(config, old_vocab, {"boat": 9})
     assert vocab == [old_vocab[0], "boat", *old_vocab[2:]]
+    assert (tmp_path / "vocab.txt").read_text().split() == vocab
     print_extension(old_vocab, vocab, {"boat": 9})
     assert "9 WordPieces instead of 36" in capsys.readouterr().out
 

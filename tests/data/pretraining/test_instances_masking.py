@@ -8,9 +8,11 @@ import random
 
 import pytest
 
-from data.pretraining.instance_encoding import InstanceContext
+from data.pretraining.instances import (
+    InstanceContext,
+    create_masked_lm_predictions,
+)
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.static_masking import create_masked_lm_predictions
 from tests.support.scripted_draws import (
     NAMES,
     VOCABULARY,

@@ -2,16 +2,9 @@
 
 import tensorflow as tf
 
-from data.io import tfrecords
-from data.pretraining.instance_encoding import (
-    Continuation,
-    EncodedVocabulary,
-    InstanceEncoder,
-    TrainingInstance,
-    encode_instance,
-)
+from data.pretraining.instances import TrainingInstance
 from data.pretraining.pretraining_options import InstanceOptions
-from data.text.vocabulary_files import REQUIRED_TOKENS
+from data.pretraining.record_writing import InstanceEncoder, encode_instance
 from tests.support.scripted_draws import NAMES, VOCABULARY, encode_text
 
 
@@ -81,32 +74,3 @@ def test_an_instance_encoder_counts_instances_and_tokens():
     records = [encoder.encode_and_count(instance) for _ in range(3)]
     assert records == [encode_instance(instance, options)] * 3
     assert (encoder.num_instances, encoder.num_pieces) == (3, 15)
-
-
-def test_random_words_are_those_of_googles_ordered_dict():
-    """Each word of the vocabulary once, in the order of its first line."""
-    names = [*REQUIRED_TOKENS, "un", "##want", "##ed", "b", "a", "b"]
-    vocab = {name: index for index, name in enumerate(names)}
-    assert [*vocab] == names[:-1]
-    assert vocab["b"] == 9
-    vocabulary = EncodedVocabulary(vocab)
-    assert vocabulary.encoded_tokens == [
-        vocabulary[name] for name in names[:-1]
-    ]
-
-
-def test_a_wordpiece_is_the_bytes_of_its_id():
-    vocabulary = EncodedVocabulary({"[PAD]": 0, "boat": 127, "##s": 300})
-    assert vocabulary["[PAD]"] == b"\x00"
-    assert vocabulary["boat"] == b"\x7f"
-    # A varint has seven bits in a byte.
-    assert vocabulary["##s"] == b"\xac\x02" == tfrecords.encode_varint(300)
-
-
-def test_only_a_continuation_continues_a_word():
-    vocabulary = EncodedVocabulary({"boat": 1, "##s": 2, "#": 3, "#x": 4})
-    continues = {
-        name: isinstance(code, Continuation)
-        for name, code in vocabulary.items()
-    }
-    assert continues == {"boat": False, "##s": True, "#": False, "#x": False}

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from data.parallel_jobs.work_units import (
+from data.parallel_jobs.job import (
     check_results,
     choose_unit_runner,
     is_done,

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from data.io import tfrecords
-from data.pretraining.corpus_parts import LineRange
+from data.pretraining.documents import LineRange
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.unit_writing import InstanceUnit
+from data.pretraining.sharded_writing import InstanceUnit
 from tests.support.shards import CORPUS, VOCAB
 
 OPTIONS = InstanceOptions(

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from data.pretraining.sentence_splitting import create_sentence_splitter
+from data.pretraining.documents import TextEncoder
+from data.pretraining.pretraining_options import InstanceOptions
 from tests.support.shards import create_shards
 
 CORPUS = "Dr. Smith went. He slept! Did he?\n\nOne. Two.\n"
@@ -32,8 +33,13 @@ def test_texts_in_languages_of_wikipedia_are_split(tmp_path, language):
     ("language", "word"), [("en", "sentencex"), ("xx", "=xx"), ("", "code")]
 )
 def test_a_wrong_language_or_a_missing_library_is_named(
-    monkeypatch, language, word
+    monkeypatch, tmp_path, language, word
 ):
     monkeypatch.setitem(sys.modules, "sentencex", None)
+    vocab_file = tmp_path / "vocab.txt"
+    vocab_file.write_text("[UNK]\n")
+    options = InstanceOptions(
+        vocab_file=str(vocab_file), sentence_split=language
+    )
     with pytest.raises(ValueError, match=word):
-        create_sentence_splitter(language)
+        TextEncoder(options)

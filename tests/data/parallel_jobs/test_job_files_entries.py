@@ -1,6 +1,6 @@
 """The entries of the files that a job writes about itself."""
 
-from data.parallel_jobs.job_json_types import Manifest, UnitResult
+from data.parallel_jobs.job_files import Manifest, UnitResult
 from files.json_files import find_malformed_entry
 
 SHARD = {"path": "out", "num_records": 2, "bytes": 9, "crc32c": "e3069283"}

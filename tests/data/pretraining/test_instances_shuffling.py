@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from data.pretraining.shuffling import shuffle
+from data.pretraining.instances import shuffle
 
 
 def test_shuffle_keeps_the_items():
