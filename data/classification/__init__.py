@@ -21,7 +21,8 @@ What --task_name or --processor selects:
     glue/: the tasks of GLUE, and XNLI
     user_tables/: a task in a user's own tables
     similarity/: pairs in such tables that are compared: embedding and ranking
-    user_class/: a user's class, written for Google's code
+    user_class.py: a user's class, written for Google's code
+    google_code.py: runs the file of the class, and explains its errors
 
 What run_swag.py reads:
 

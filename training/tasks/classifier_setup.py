@@ -14,7 +14,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.similarity import pair_scores
-from data.classification.user_class.user_class_processor import (
+from data.classification.user_class import (
     load_user_class_processor,
 )
 from data.classification.user_tables import unset_columns
