@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from absl import logging
 
+from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
-from data.classification.similarity import pair_scores
 from data.classification.user_class import (
     load_user_class_processor,
 )
@@ -169,7 +169,7 @@ def _guess_max_score(
     """Guesses the largest score by the first of the sets, None without sets."""
     if not set_names:
         return None
-    return pair_scores.guess_max_score(processor.sets.read(set_names[0]))
+    return similar_pairs.guess_max_score(processor.sets.read(set_names[0]))
 
 
 def _read_has_scores(
@@ -177,7 +177,7 @@ def _read_has_scores(
 ) -> dict[str, bool]:
     """Returns {name of a set: whether its pairs have scores}."""
     return {
-        set_name: pair_scores.are_scored(processor.sets.read(set_name))
+        set_name: similar_pairs.are_scored(processor.sets.read(set_name))
         for set_name in set_names
     }
 

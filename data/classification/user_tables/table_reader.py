@@ -5,11 +5,11 @@ row_parsing.py finds the texts and the label of each row.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from data.classification import similar_pairs
 from data.classification.classification_examples import (
     InputExample,
     class_names_of,
 )
-from data.classification.similarity import pair_scores
 from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.row_parsing import RowParser
@@ -101,7 +101,7 @@ class TableReader(ExampleReader[InputExample]):
         parser = self._create_parser(file)
         examples = [*parser.parse_rows(self._read_rows(table, parser))]
         if self._may_lack_scores(file):
-            examples, num_unscored = pair_scores.drop_unscored(examples)
+            examples, num_unscored = similar_pairs.drop_unscored(examples)
             parser.leave_out("a label", num_unscored)
         parser.log_counts()
         if not examples:
@@ -205,7 +205,7 @@ class TableReader(ExampleReader[InputExample]):
         label_column = self._options.label_column
         if self._may_lack_scores(file):
             other_columns = {*columns} - {*self.text_columns}
-            pair_scores.check_score_column(
+            similar_pairs.check_score_column(
                 file.source, label_column, other_columns, examples
             )
         if file.set_name == "train" and self.labels_of_flags is None:

@@ -7,11 +7,9 @@ import dataclasses
 from collections.abc import Sequence
 
 from data.arrays import LabelArray
+from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import TaskDefinition
-from data.classification.similarity.ranking_metrics import score_ranking
-
-_RANKING_METRICS = ("mrr_10", "ndcg_10")
 
 
 def _score_passages(
@@ -21,8 +19,7 @@ def _score_passages(
 ) -> dict[str, float]:
     """Returns the metrics of passages, whose queries are the first texts."""
     queries = [example.text_a for example in examples]
-    means = score_ranking(queries, gold_labels, predictions)
-    return dict(zip(_RANKING_METRICS, means, strict=True))
+    return metrics.score_ranking(queries, gold_labels, predictions)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -81,7 +78,7 @@ DEFINITION_OF_TABLE_TASK = {
     ),
     "ranking": TableTaskDefinition(
         pair_columns=("query", "passage", "relevance"),
-        metrics=_RANKING_METRICS,
+        metrics=metrics.RANKING_METRICS,
         score=_score_passages,
         learns="relevances",
     ),
