@@ -11,8 +11,7 @@ From an example to files:
 
     classification_features.py: examples to inputs, and inputs to records
     label_codec.py: outputs to labels
-    metrics.py: the metrics of labels, of numbers and of ranked passages
-    scoring.py: scores the examples of a set that have a label
+    metrics.py: scores predictions of labels, of numbers and of rankings
     prediction_files.py: outputs to the files of a run
     label_report.py: outputs to report.html
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.classification.scoring import ScoreFunction
+from data.classification.metrics import ScoreFunction
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import output_modes

@@ -11,8 +11,8 @@ from data.arrays import FloatArray
 from data.classification import (
     label_codec,
     label_report,
+    metrics,
     prediction_files,
-    scoring,
 )
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
@@ -235,7 +235,7 @@ class ClassifierTask(
     def _score_outputs(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
-        return scoring.score_labeled(
+        return metrics.score_labeled(
             encoded_set.examples,
             self.codec.decode_labels(outputs),
             self.codec,

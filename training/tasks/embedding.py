@@ -8,8 +8,8 @@ import modeling
 from data.arrays import FloatArray
 from data.classification import (
     label_codec,
+    metrics,
     prediction_files,
-    scoring,
     similar_pairs,
 )
 from data.classification.classification_examples import InputExample
@@ -156,7 +156,7 @@ class EmbeddingTask(
     ) -> Scores:
         if self.has_scores.get(encoded_set.name, True):
             cosines = self.codec.decode_labels(vectors)
-            return scoring.score_labeled(
+            return metrics.score_labeled(
                 encoded_set.examples,
                 cosines,
                 self.codec,
