@@ -16,7 +16,7 @@ from data.classification import (
 )
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.glue import glue_layouts, glue_tasks
+from data.classification.glue import glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders import output_modes
@@ -80,7 +80,7 @@ class ClassifierTask(
             metrics=processor.metrics,
             eval_loss=create_classifier_loss(processor),
             labels=labels,
-            label_words=glue_layouts.WORDS_OF_LABEL.get(task_name, ()),
+            label_words=glue_tasks.WORDS_OF_LABEL.get(task_name, ()),
             # The names of MultiNLI's mismatched dev and test sets end in "_mm".
             dev_sets=processor.dev_sets,
             test_sets=processor.test_sets,

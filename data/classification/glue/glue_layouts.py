@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from absl import logging
 
+from data.classification.glue.glue_tasks import WORDS_OF_LABEL
 from data.io.text_files import read_numbered_lines
 from data.sets.set_names import BaseSet, find_set_file
 from data.tables import table_formats
@@ -38,15 +39,6 @@ _ADVICE = (
     "Name the columns in the first line, or read the table with --task_name=csv"
 )
 
-# {task: names of its labels in Hugging Face's GLUE data set}. Models from
-# Hugging Face's hub use these names instead of GLUE's own "0" and "1".
-WORDS_OF_LABEL: dict[str, Sequence[str]] = {
-    "cola": ("unacceptable", "acceptable"),
-    "mrpc": ("not_equivalent", "equivalent"),
-    "qqp": ("not_duplicate", "duplicate"),
-    "sst-2": ("negative", "positive"),
-    "wnli": ("not_entailment", "entailment"),
-}
 # {word: GLUE's label}. Mirrors use these words too.
 _LABEL_OF_WORD = {
     word: str(label)

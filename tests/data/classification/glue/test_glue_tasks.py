@@ -1,6 +1,6 @@
 """GLUE's tasks, on its files where they are, and on small ones of our own.
 
-test_glue_sets.py tests how each property of a task is read.
+test_glue_processor_files.py tests how each property of a task is read.
 """
 
 import csv
