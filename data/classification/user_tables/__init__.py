@@ -5,9 +5,8 @@ this order:
 
     column_options.py: the options of a table: its columns, its labels
     unset_columns.py: guesses the columns that no flag names
-    table_tasks.py: the tasks that --task_name selects, and how they differ
-    table_processor.py: opens the processor of a task, which has its sets
-    table_reader.py: `TableReader`, which reads the table of a set
+    table_processor.py: the tasks that --task_name selects, their processor, and
+        `TableReader`, which reads the table of a set
     row_parsing.py: `RowParser`, which turns rows into examples
     label_notations.py: the labels in a cell, in any notation
     task_labels.py: the labels of a task, found, checked and logged

@@ -15,9 +15,9 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
+    DEFINITION_OF_TABLE_TASK,
     open_table_processor,
 )
-from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import base_set_of
