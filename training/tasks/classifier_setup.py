@@ -14,11 +14,8 @@ from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
-from data.classification.user_class import (
-    load_user_class_processor,
-)
-from data.classification.user_tables import unset_columns
-from data.classification.user_tables.column_options import COLUMN_FLAGS
+from data.classification.user_class import load_user_class_processor
+from data.classification.user_tables import table_columns
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
@@ -65,12 +62,11 @@ def decide_columns(
         OSError: the file cannot be read.
     """
     chosen_columns = _select_chosen_columns(parsed)
-    if table is None or unset_columns.are_columns_numbered(chosen_columns):
+    if table is None or table_columns.are_columns_numbered(chosen_columns):
         return parsed
-    columns = unset_columns.guess_unset_columns(
+    columns = table_columns.guess_unset_columns(
         chosen_columns, table.path, table.read_column_names()
     )
-    unset_columns.log_columns(chosen_columns, table.path, columns)
     return parsed.decide_if_open(columns, source=str(table.path))
 
 
@@ -80,7 +76,7 @@ def _select_chosen_columns(
     """Returns {flag: its column} of the flags of columns that the user set."""
     return {
         name: str(getattr(parsed.config.columns, name))
-        for name in COLUMN_FLAGS
+        for name in table_columns.COLUMN_FLAGS
         if name in parsed.set_by_user
     }
 

@@ -3,8 +3,8 @@
 data/tables/ reads the cells of a table, whatever they mean. Read the modules in
 this order:
 
-    column_options.py: the options of a table: its columns, its labels
-    unset_columns.py: guesses the columns that no flag names
+    table_columns.py: the options of a table: its columns, its labels. Guesses
+        the columns that no flag names
     table_processor.py: the tasks that --task_name selects, their processor, and
         `TableReader`, which reads the table of a set
     row_parsing.py: `RowParser`, which turns rows into examples

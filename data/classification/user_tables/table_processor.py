@@ -18,11 +18,11 @@ from data.classification.classification_processor import (
     TaskDefinition,
 )
 from data.classification.user_tables import task_labels
-from data.classification.user_tables.column_options import (
+from data.classification.user_tables.row_parsing import RowParser
+from data.classification.user_tables.table_columns import (
     ColumnOptions,
     label_columns_of,
 )
-from data.classification.user_tables.row_parsing import RowParser
 from data.sets.data_file_options import DataFileOptions
 from data.sets.example_reader import ExampleReader, SetFile
 from data.sets.file_sets import FileSets

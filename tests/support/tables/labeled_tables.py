@@ -13,7 +13,7 @@ from typing import Any
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.table_columns import ColumnOptions
 from data.classification.user_tables.table_processor import (
     DEFINITION_OF_TABLE_TASK,
     open_table_processor,

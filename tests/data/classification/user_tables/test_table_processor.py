@@ -5,7 +5,7 @@ import pytest
 
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.table_columns import ColumnOptions
 from data.classification.user_tables.table_processor import (
     DEFINITION_OF_TABLE_TASK,
     open_table_processor,
