@@ -1,6 +1,6 @@
 """Opens the processor of a task in a user's own tables, and reads its sets.
 
---task_name selects such a task, and --data_file implies it. row_parsing.py
+--task_name selects such a task, and --data_file implies it. table_examples.py
 turns the rows of a table into examples.
 """
 
@@ -17,8 +17,7 @@ from data.classification.classification_processor import (
     ClassificationProcessor,
     TaskDefinition,
 )
-from data.classification.user_tables import task_labels
-from data.classification.user_tables.row_parsing import RowParser
+from data.classification.user_tables import table_examples
 from data.classification.user_tables.table_columns import (
     ColumnOptions,
     label_columns_of,
@@ -235,7 +234,7 @@ class TableReader(ExampleReader[InputExample]):
         self.output_mode: OutputMode = (
             output_modes.MULTILABEL if is_one_hot else options.output_mode
         )
-        self.labels_of_flags = task_labels.labels_of_flags(
+        self.labels_of_flags = table_examples.labels_of_flags(
             options.labels, self.output_mode, label_columns
         )
         self.text_columns = options.text_columns()
@@ -297,22 +296,22 @@ class TableReader(ExampleReader[InputExample]):
         Logs how many rows each label has, and warns of strange labels.
         """
         train_source = f"the train set in {source}"
-        labels = task_labels.labels_of_examples(
+        labels = table_examples.labels_of_examples(
             [*train, *dev], self.output_mode, train_source
         )
         if not dev:
             # A split has logged the numbers of both sets.
-            task_labels.log_label_counts(labels, train)
-        task_labels.warn_of_labels(train, dev)
+            table_examples.log_label_counts(labels, train)
+        table_examples.warn_of_labels(train, dev)
         if self.output_mode == output_modes.MULTILABEL:
-            task_labels.warn_of_joined_labels(
+            table_examples.warn_of_joined_labels(
                 train_source, labels, self._options.label_separator
             )
         return labels
 
-    def _create_parser(self, file: SetFile) -> RowParser:
+    def _create_parser(self, file: SetFile) -> table_examples.RowParser:
         """Creates what parses the rows of a file."""
-        return RowParser(
+        return table_examples.RowParser(
             file=file,
             text_columns=self.text_columns,
             label_columns=self._label_columns,
@@ -329,7 +328,9 @@ class TableReader(ExampleReader[InputExample]):
         column = self._options.label_column
         return not self._definition.may_lack_column(column)
 
-    def _read_rows(self, table: Table, parser: RowParser) -> Iterator[TableRow]:
+    def _read_rows(
+        self, table: Table, parser: table_examples.RowParser
+    ) -> Iterator[TableRow]:
         """Yields the rows of a table, without those that users rejected.
 
         A row is read only when its example is created, because all rows of a
@@ -374,4 +375,4 @@ class TableReader(ExampleReader[InputExample]):
                 file.source, label_column, other_columns, examples
             )
         if file.set_name == "train" and self.labels_of_flags is None:
-            task_labels.check_label_column(file.path, label_column, examples)
+            table_examples.check_label_column(file.path, label_column, examples)
