@@ -14,6 +14,5 @@ Read the modules in this order:
     set_names.py: names the sets and their files, such as --data_file
     held_sets.py: the first three classes
     text_keys.py: decides by a row's texts in which set of --data_file it is
-    repeated_texts.py: warns of texts of a folder that are in two sets
-    label_spelling.py: finds labels that are perhaps misspelled
+    set_warnings.py: texts of a folder that are in two sets, misspelled labels
 """

@@ -13,8 +13,8 @@ from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 from absl import logging
 
-from data.sets.repeated_texts import RepeatedTexts
 from data.sets.set_names import BaseSet, DataFileOptions, find_set_file
+from data.sets.set_warnings import RepeatedTexts
 from data.sets.text_keys import key_of, split_fraction_of
 from files.paths import StrPath
 from model_folders.labels import join_labels
