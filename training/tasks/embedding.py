@@ -83,7 +83,7 @@ class EmbeddingTask(
         self.max_score = max_score
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
-        """Reads a set's pairs of texts."""
+        """Takes a set's pairs from the processor. A second call fails."""
         return self.processor.take(set_name)
 
     def encode(
