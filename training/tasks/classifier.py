@@ -81,11 +81,11 @@ class ClassifierTask(
             fixed_head_settings["class_weights"] = class_weights
         super().__init__(
             starting_point,
-            loss=create_classifier_loss(processor, [*class_weights.values()]),
+            loss=_create_classifier_loss(processor, [*class_weights.values()]),
             # The first metric is the metric that the paper reports. The best
             # step is the step with its best value.
             metrics=processor.metrics,
-            eval_loss=create_classifier_loss(processor),
+            eval_loss=_create_classifier_loss(processor),
             labels=labels,
             label_words=glue_tasks.WORDS_OF_LABEL.get(task_name, ()),
             # The names of MultiNLI's mismatched dev and test sets end in "_mm".
@@ -285,7 +285,7 @@ class ClassifierTask(
         )
 
 
-def create_classifier_loss(
+def _create_classifier_loss(
     processor: ClassificationProcessor, class_weights: Sequence[float] = ()
 ) -> "Loss[Tensor]":
     """Creates the loss of the task's kind of labels.

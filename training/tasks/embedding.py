@@ -60,7 +60,7 @@ class EmbeddingTask(
         evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
-        loss = create_embedding_loss(
+        loss = _create_embedding_loss(
             config.classifier.contrastive_temperature, are_scored=trains_scores
         )
         super().__init__(
@@ -166,7 +166,7 @@ class EmbeddingTask(
         return {"recall_1": similar_pairs.recall_1(vectors, partners)}
 
 
-def create_embedding_loss(
+def _create_embedding_loss(
     temperature: float, *, are_scored: bool
 ) -> "Loss[Tensor]":
     """Creates the loss of pairs with or without scores.

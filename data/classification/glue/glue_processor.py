@@ -109,7 +109,7 @@ class GlueProcessor(ClassificationProcessor):
             sets,
             definition,
             output_mode=definition.output_mode,
-            text_columns=definition.text_columns,
+            num_texts=len(definition.text_columns),
         )
         self._mismatched_sets = mismatched_sets
         if mismatched_sets:

@@ -158,7 +158,7 @@ def open_table_processor(
         ),
         definition,
         output_mode=reader.output_mode,
-        text_columns=reader.text_columns,
+        num_texts=len(reader.text_columns),
     )
 
 
