@@ -229,13 +229,13 @@ def translate_label(
         return label
     # pandas writes 1.0 for 1 if a cell of the column is empty.
     digits = label.removesuffix(".0")
-    if is_hub_number(digits) and int(digits) < len(hub_labels):
+    if _is_hub_number(digits) and int(digits) < len(hub_labels):
         return hub_labels[int(digits)]
     word = _LABEL_OF_WORD.get(label.strip().lower().replace(" ", "_"), digits)
     return word if word in labels else label
 
 
-def is_hub_number(label: str) -> bool:
+def _is_hub_number(label: str) -> bool:
     """Returns whether a label is a number of the hub, such as 1 or 1.0."""
     return label.removesuffix(".0").isdecimal()
 
@@ -251,7 +251,7 @@ def log_label_numbers(
         hub_labels: the labels in the order of their numbers on the hub, [] if
             GLUE's own labels are numbers.
     """
-    if hub_labels and any(map(is_hub_number, labels)):
+    if hub_labels and any(map(_is_hub_number, labels)):
         meaning = ", ".join(
             f"{label_id} as {name}" for label_id, name in enumerate(hub_labels)
         )
