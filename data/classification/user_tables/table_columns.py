@@ -172,14 +172,10 @@ def guess_unset_columns(
     found_columns = _choose_columns(source, columns, free_columns, unset_flags)
     check_columns(str(path), columns, found_columns.values())
     if found_columns:
-        _log_columns(path, {**chosen_columns, **found_columns})
+        column_of_flag = {**chosen_columns, **found_columns}
+        flags = [f"--{flag}={name}" for flag, name in column_of_flag.items()]
+        logging.info("%s: %s", path, " ".join(flags))
     return found_columns
-
-
-def _log_columns(path: StrPath, column_of_flag: Mapping[str, str]) -> None:
-    """Logs the flags of a table's columns, {flag: its column}."""
-    flags = [f"--{flag}={column}" for flag, column in column_of_flag.items()]
-    logging.info("%s: %s", path, " ".join(flags))
 
 
 def _select_free_columns(
