@@ -11,8 +11,7 @@ From an example to files:
 
     classification_features.py: examples to inputs, and inputs to records
     label_codec.py: outputs to labels
-    metrics.py: the metrics of labels and of numbers
-    scoring.py: scores the examples of a set that have a label
+    metrics.py: scores predictions of labels, of numbers and of rankings
     prediction_files.py: outputs to the files of a run
     label_report.py: outputs to report.html
 
@@ -20,8 +19,9 @@ What --task_name or --processor selects:
 
     glue/: the tasks of GLUE, and XNLI
     user_tables/: a task in a user's own tables
-    similarity/: pairs in such tables that are compared: embedding and ranking
-    user_class/: a user's class, written for Google's code
+    similar_pairs.py: pairs in such tables, for --task_name=embedding
+    user_class.py: a user's class, written for Google's code
+    google_code.py: runs the file of the class, and explains its errors
 
 What run_swag.py reads:
 

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.classification.scoring import ScoreFunction
+from data.classification.metrics import ScoreFunction
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import output_modes
@@ -62,8 +62,8 @@ class ClassificationProcessor:
         sets: the sets of the task.
         definition: what is trained, and how it is scored.
         output_mode: "classification", "multilabel" or "regression".
-        text_columns: column of the text, or the two columns of a pair. () if
-            only the examples show whether they are single texts or pairs.
+        num_texts: 1 for single texts, 2 for pairs, None if only the examples
+            show it.
         fixed_head_settings: head settings of each run of the task, None for {}.
 
     Each argument is an attribute too.
@@ -84,32 +84,17 @@ class ClassificationProcessor:
         definition: TaskDefinition = TaskDefinition(),
         *,
         output_mode: OutputMode = output_modes.CLASSIFICATION,
-        text_columns: Sequence[str | int] = (),
+        num_texts: int | None = None,
         fixed_head_settings: HeadSettings | None = None,
     ) -> None:
         self.sets = sets
         self.definition = definition
         self.output_mode = output_mode
-        self.text_columns = text_columns
+        self.num_texts = num_texts
         self.metrics = (
             definition.metrics or metrics.METRICS_OF_MODE[output_mode]
         )
         self.fixed_head_settings: HeadSettings = fixed_head_settings or {}
-
-    @property
-    def num_texts(self) -> int | None:
-        """1 for single texts, 2 for pairs, None if only a set can tell."""
-        return len(self.text_columns) or None
-
-    def read_num_texts(self) -> int:
-        """Returns 2 if the train set contains pairs, else 1.
-
-        Raises:
-            ValueError: the train set is malformed.
-            OSError: the train set cannot be read.
-        """
-        is_pair = any(example.text_b for example in self.sets.read("train"))
-        return 2 if is_pair else 1
 
     def take(self, set_name: SetName) -> list[InputExample] | None:
         """Takes one of `dev_sets`, `test_sets` or the train set from `sets`.

@@ -120,6 +120,33 @@ def _join_texts(
     return text, unread
 
 
+def _split_texts(
+    example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
+) -> list[tuple[str, str]]:
+    """Splits each text into the part that a model reads, and the rest.
+
+    A word belongs to the rest if any of its WordPieces is cut.
+    """
+    tokens, first_length, num_cut = token_windows.join_tokens(
+        tokenizer.tokenize(example.text_a),
+        tokenizer.tokenize(example.text_b or ""),
+        max_seq_length,
+    )
+    if not num_cut:
+        return [(text, "") for text in example.texts]
+    parts = []
+    lengths = first_length - 2, len(tokens) - first_length - 1
+    for text, num_left in zip(example.texts, lengths, strict=False):
+        end = 0
+        for word in _WORD.finditer(text):
+            num_left -= len(tokenizer.tokenize(word.group()))
+            if num_left < 0:
+                break
+            end = word.end()
+        parts.append((text[:end], text[end:]))
+    return parts
+
+
 def _compute_baseline(gold_labels: Sequence[Label]) -> Baseline | None:
     """Returns the most frequent answer, None without examples."""
     names_of_example = [
@@ -210,31 +237,3 @@ def _judge_one_label(
     certainty = probabilities.max()
     badness = certainty if gold != predicted else -certainty
     return badness, f"Right: {gold}. Predicted: {predicted} ({certainty:.3f})."
-
-
-def _split_texts(
-    example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
-) -> list[tuple[str, str]]:
-    """Splits each text into the part that a model reads, and the rest.
-
-    A word belongs to the rest if any of its WordPieces is cut.
-    """
-    texts = [example.text_a, *filter(None, [example.text_b])]
-    tokens, first_length, num_cut = token_windows.join_tokens(
-        tokenizer.tokenize(example.text_a),
-        tokenizer.tokenize(example.text_b or ""),
-        max_seq_length,
-    )
-    if not num_cut:
-        return [(text, "") for text in texts]
-    parts = []
-    lengths = first_length - 2, len(tokens) - first_length - 1
-    for text, num_left in zip(texts, lengths, strict=False):
-        end = 0
-        for word in _WORD.finditer(text):
-            num_left -= len(tokenizer.tokenize(word.group()))
-            if num_left < 0:
-                break
-            end = word.end()
-        parts.append((text[:end], text[end:]))
-    return parts

@@ -1,14 +1,19 @@
-"""Computes metrics of predictions, such as F1, with scikit-learn and SciPy."""
+"""Scores the predictions for a set, such as by F1, or by MRR for rankings.
+
+scikit-learn and SciPy compute most metrics.
+"""
 
 import functools
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from absl import logging
 from numpy.typing import ArrayLike
 
 from data.arrays import LabelArray
+from data.classification.label_codec import LabelCodec
 from model_folders import output_modes
 from model_folders.output_modes import OutputMode
 
@@ -21,8 +26,105 @@ METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
     output_modes.REGRESSION: ("spearman", "pearson"),
 }
 
+# The names of the metrics that `score_ranking` computes, the main metric first.
+RANKING_METRICS = ("mrr_10", "ndcg_10")
+# MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
+_RANKING_DEPTH = 10
+
+# A function (examples, gold_labels, predictions) -> {name of a metric: value},
+# such as `ClassificationProcessor.score`. All the examples have a label, and
+# `LabelCodec.encode_labels` has converted their right and predicted labels.
+ScoreFunction: TypeAlias = Callable[
+    [Sequence[Any], LabelArray, LabelArray], dict[str, float]
+]
 # A function (gold_labels, predictions) -> score.
 _Metric: TypeAlias = Callable[[LabelArray, LabelArray], float]
+
+
+class Labeled(Protocol):
+    """An example that may have a label."""
+
+    @property
+    def label(self) -> object:
+        """The label, None if it is unknown."""
+
+
+def score_labeled(
+    examples: Sequence[Labeled],
+    predicted: Sequence[object],
+    codec: LabelCodec,
+    score: ScoreFunction,
+) -> dict[str, float]:
+    """Scores the predictions for the examples whose right label is known.
+
+    Args:
+        examples: the examples of a dev set, all of which have a label, or of a
+            test set, in which an unknown label is None.
+        predicted: the predicted label of each example.
+        codec: converts the right and the predicted labels for `score`.
+        score: computes the metrics.
+
+    Returns:
+        {name: value} of the metrics, or {} if no label is known. If some
+        labels are unknown, `num_without_label` is the number of such examples.
+    """
+    pairs = zip(examples, predicted, strict=True)
+    labeled_pairs = [pair for pair in pairs if pair[0].label is not None]
+    if not labeled_pairs:
+        return {}
+    labeled, predicted_labels = zip(*labeled_pairs, strict=True)
+    gold_labels = [example.label for example in labeled]
+    scores = score(
+        labeled,
+        codec.encode_labels(gold_labels),
+        codec.encode_labels(predicted_labels),
+    )
+    if num_unknown := len(examples) - len(labeled_pairs):
+        scores["num_without_label"] = num_unknown
+        # Only test sets may lack labels.
+        logging.warning(
+            "%d of %d test examples have no label and are not scored",
+            num_unknown,
+            len(examples),
+        )
+    return scores
+
+
+def compute_metrics(
+    names: Collection[str],
+    gold_labels: ArrayLike,
+    predictions: ArrayLike,
+    labels: Sequence[str] | None = None,
+) -> dict[str, float]:
+    """Computes metrics of the predictions for a set of examples.
+
+    Args:
+        names: names of the metrics: "eval_accuracy" (the fraction of examples
+            whose label is right, or whose labels are all right), "f1" (of label
+            1 versus 0), "f1_macro" (mean over the labels), "f1_micro" (over all
+            labels at once), "matthews" (correlation of classes), "pearson" and
+            "spearman" (correlations of numbers, NaN if a prediction is not
+            finite).
+        gold_labels: right labels: int [examples], float [examples] for
+            correlations, or [examples, labels] of 0 and 1.
+        predictions: predicted labels, in the shape of `gold_labels`, not
+            logits.
+        labels: names of all labels, to add `LABEL_precision`,
+            `LABEL_recall`, `LABEL_f1` and `LABEL_support` for each of
+            them. None adds nothing.
+
+    Returns:
+        {name: value}, in the order of `names`.
+    """
+    gold_labels = np.asarray(gold_labels)
+    predictions = np.asarray(predictions)
+    scores = {
+        name: float(_create_metrics()[name](gold_labels, predictions))
+        for name in names
+    }
+    if labels:
+        scores |= _score_each_label(gold_labels, predictions, labels)
+    return scores
 
 
 @functools.cache
@@ -76,43 +178,6 @@ def _correlation(
     return float(np.nan_to_num(correlation))
 
 
-def compute_metrics(
-    names: Collection[str],
-    gold_labels: ArrayLike,
-    predictions: ArrayLike,
-    labels: Sequence[str] | None = None,
-) -> dict[str, float]:
-    """Computes metrics of the predictions for a set of examples.
-
-    Args:
-        names: names of the metrics: "eval_accuracy" (the fraction of examples
-            whose label is right, or whose labels are all right), "f1" (of label
-            1 versus 0), "f1_macro" (mean over the labels), "f1_micro" (over all
-            labels at once), "matthews" (correlation of classes), "pearson" and
-            "spearman" (correlations of numbers, NaN if a prediction is not
-            finite).
-        gold_labels: right labels: int [examples], float [examples] for
-            correlations, or [examples, labels] of 0 and 1.
-        predictions: predicted labels, in the shape of `gold_labels`, not
-            logits.
-        labels: names of all labels, to add `LABEL_precision`,
-            `LABEL_recall`, `LABEL_f1` and `LABEL_support` for each of
-            them. None adds nothing.
-
-    Returns:
-        {name: value}, in the order of `names`.
-    """
-    gold_labels = np.asarray(gold_labels)
-    predictions = np.asarray(predictions)
-    scores = {
-        name: float(_create_metrics()[name](gold_labels, predictions))
-        for name in names
-    }
-    if labels:
-        scores |= _score_each_label(gold_labels, predictions, labels)
-    return scores
-
-
 def _score_each_label(
     gold_labels: LabelArray, predictions: LabelArray, labels: Sequence[str]
 ) -> dict[str, float]:
@@ -132,3 +197,67 @@ def _score_each_label(
         for rate_name, values in zip(rate_names, rates, strict=True)
         for name, value in zip(labels, values.tolist(), strict=True)
     }
+
+
+def score_ranking(
+    queries: Sequence[str], relevances: LabelArray, predictions: LabelArray
+) -> dict[str, float]:
+    """Computes MRR@10 and nDCG@10, each as the mean over the queries.
+
+    The function skips queries without a relevant passage, and logs their
+    number. Passages with equal predictions are ranked by ascending relevance,
+    so that ties do not improve the metrics. The gain of a passage is its
+    relevance, or 0 if the relevance is negative, as in trec_eval.
+
+    Examples:
+        The relevant passage is the second for "a", and the first for "b", so
+        the reciprocal ranks are 0.5 and 1:
+
+        >>> queries = ["a", "a", "b"]
+        >>> score_ranking(queries, np.array([0, 1, 2]), np.array([3, 1, 2]))
+        {'mrr_10': 0.75, 'ndcg_10': 0.8154648767857288}
+
+    Args:
+        queries: query of each pair of a query and a passage. The pairs of a
+            query need not be successive.
+        relevances: relevance of the passage in each pair, float [pairs].
+        predictions: predicted relevance, float [pairs].
+
+    Returns:
+        {"mrr_10": MRR@10, "ndcg_10": nDCG@10}, both NaN if no query has a
+        relevant passage.
+    """
+    indices_of_query: dict[str, list[int]] = {}
+    for pair_index, query in enumerate(queries):
+        indices_of_query.setdefault(query, []).append(pair_index)
+    scores = []
+    for pair_indices in indices_of_query.values():
+        gains = np.maximum(relevances[pair_indices], 0)
+        if gains.any():
+            scores.append(_score_query(gains, predictions[pair_indices]))
+    if len(scores) < len(indices_of_query):
+        logging.warning(
+            "%d of %d queries have no relevant passage. They are skipped",
+            len(indices_of_query) - len(scores),
+            len(indices_of_query),
+        )
+    means = [np.nan, np.nan]
+    if scores:
+        means = np.mean(scores, axis=0).tolist()
+    return dict(zip(RANKING_METRICS, means, strict=True))
+
+
+def _score_query(
+    gains: LabelArray, predictions: LabelArray
+) -> tuple[float, float]:
+    """Returns RR@10 and nDCG@10 of the passages of a query.
+
+    `gains` are at least 0, one of them above 0. Both arrays are [passages].
+    """
+    order = np.lexsort((gains, -predictions))[:_RANKING_DEPTH]
+    relevant = np.flatnonzero(gains[order])
+    ideal = np.sort(gains)[::-1][:_RANKING_DEPTH]
+    discounts = 1 / np.log2(np.arange(len(ideal)) + 2)
+    reciprocal_rank = 1 / (relevant[0] + 1) if len(relevant) else 0
+    ndcg = gains[order] @ discounts / (ideal @ discounts)
+    return float(reciprocal_rank), float(ndcg)

@@ -11,12 +11,8 @@ nothing is held.
 
 Read the modules in this order:
 
-    set_names.py: names the sets, and finds their files in a folder
-    held_sets.py: `HeldSets`
-    example_reader.py: `ExampleReader`, and what an example and a file must tell
-    file_sets.py: `FileSets`, which splits --data_file
-    text_keys.py: decides by a row's texts in which of its two sets it is
-    data_file_options.py: the options for this file
-    repeated_texts.py: warns of texts of a folder that are in two sets
-    label_spelling.py: finds labels that are perhaps misspelled
+    set_names.py: names the sets and their files, such as --data_file
+    held_sets.py: the first three classes
+    text_keys.py: decides by a row's texts in which set of --data_file it is
+    set_warnings.py: texts of a folder that are in two sets, misspelled labels
 """

@@ -1,11 +1,25 @@
-"""Holds the sets of a task that were read, until the run takes them."""
+"""Reads the sets of a task, and holds them until the run takes them.
+
+`HeldSets` is the base class. `FileSets` are sets of a data folder, or the train
+set and the dev set into which a single file is split. A task reads one file for
+it with an `ExampleReader`, which knows nothing of `FileSets`.
+"""
 
 import abc
-from collections.abc import Iterable, Mapping
-from typing import Generic, TypeVar
+import collections
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
-from data.sets.set_names import BaseSet
+from absl import logging
 
+from data.sets.set_names import BaseSet, DataFileOptions, find_set_file
+from data.sets.set_warnings import RepeatedTexts
+from data.sets.text_keys import key_of, split_fraction_of
+from files.paths import StrPath
+from model_folders.labels import join_labels
+
+T = TypeVar("T")
 ExampleT = TypeVar("ExampleT")
 
 
@@ -97,3 +111,331 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
         examples = self.read(set_name)
         self._held[set_name] = None
         return examples
+
+
+class RowExample(Protocol):
+    """An example of a set, which is a row of a file.
+
+    Attributes:
+        row: {column: cell} of the example's row of the file, or None.
+    """
+
+    row: Mapping[str, object] | None
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The texts that form the input for the example."""
+
+    def without_row(self) -> Self:
+        """Returns a copy whose `row` is None."""
+
+
+RowExampleT = TypeVar("RowExampleT", bound=RowExample)
+
+
+class SetFile(NamedTuple):
+    """A file to read.
+
+    Attributes:
+        path: a file of the data folder, or --data_file.
+        set_name: the set that it contains, "train" for --data_file.
+        source: value of --data_dir or --data_file, for messages.
+        labels: the labels that its rows may have, () if any label is valid.
+        is_data_file: whether the file is --data_file, whose rows become a train
+            set and a dev set.
+    """
+
+    path: str
+    set_name: BaseSet
+    source: StrPath | None
+    labels: Sequence[str] = ()
+    is_data_file: bool = False
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the examples contain their rows of the file.
+
+        No output shows the rows of a train set, so they are dropped to save
+        memory. The rows of --data_file are kept until the file is split,
+        because it is not known before which of them are in the train set.
+        """
+        return self.is_data_file or self.set_name != "train"
+
+
+class ExampleReader(abc.ABC, Generic[RowExampleT]):
+    """Reads the examples of a task from the files of its sets.
+
+    Attributes:
+        file_names: {set: names that its file may have in a folder}.
+        labels_of_flags: the labels that flags name, () if the task has none,
+            because it is a regression. None if the rows of the train set name
+            the labels.
+    """
+
+    file_names: Mapping[BaseSet, Sequence[str]]
+    labels_of_flags: Sequence[str] | None
+
+    @property
+    @abc.abstractmethod
+    def key_names(self) -> list[str]:
+        """Names of what decides about the dev set, such as columns, sorted."""
+
+    @abc.abstractmethod
+    def read_file(self, file: SetFile) -> list[RowExampleT]:
+        """Reads the examples of a file, and logs what is left out of them.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: the file contains no example, or a line is malformed.
+                The message names it.
+        """
+
+    @abc.abstractmethod
+    def labels_of(self, example: RowExampleT) -> Sequence[str]:
+        """Returns labels to count in both sets, [] if there are none."""
+
+    def keys_of(self, examples: Sequence[RowExampleT]) -> list[str]:
+        """Returns the key of each example. Equal keys are in the same set.
+
+        By default, all texts of an example decide.
+        """
+        return [key_of(example.texts) for example in examples]
+
+    @abc.abstractmethod
+    def collect_labels(
+        self,
+        source: StrPath | None,
+        train: Sequence[RowExampleT],
+        dev: Sequence[RowExampleT],
+    ) -> list[str]:
+        """Returns the labels that the examples have, in order.
+
+        Logs what users should know of the labels.
+
+        Args:
+            source: value of --data_dir or --data_file, for messages.
+            train: the train set.
+            dev: the dev set of --data_file. Empty for a data folder, whose dev
+                set may contain only labels of the train set.
+
+        Raises:
+            ValueError: the examples have too few labels.
+        """
+
+
+class FileSets(HeldSets[RowExampleT]):
+    """The sets of a data folder, or the two sets of --data_file.
+
+    They are read in this order, and each file only once:
+
+        1. The training file, with the train set: --data_file, whose other rows
+           are the dev set, or the file of the train set in the folder.
+        2. The labels, which the rows of the training file name.
+        3. The dev set and the test set of a folder, which may contain only
+           these labels.
+
+    If flags name the labels, or if the task has no labels, then a dev set or a
+    test set needs neither step 1 nor step 2.
+
+    The attribute `row` of an example is its row of the file, or None in a train
+    set.
+
+    Examples:
+        `sets` are those of --data_file:
+
+        ```python
+        sets.read_labels()  # ["ham", "spam"]: reads the file, and splits it
+        sets.read("dev")  # returns the dev set, which is held already
+        sets.take("train")  # returns the train set, and frees its memory
+        ```
+
+    Args:
+        reader: reads a file of the task.
+        data_dir: value of --data_dir, None with --data_file.
+        data_file_options: flags of --data_file.
+        warns_of_repetitions: whether to warn if texts of the train set of a
+            folder are in its dev set too.
+
+    Attributes:
+        reader: reads a file of the task.
+    """
+
+    def __init__(
+        self,
+        reader: ExampleReader[RowExampleT],
+        data_dir: StrPath | None,
+        data_file_options: DataFileOptions,
+        *,
+        warns_of_repetitions: bool = False,
+    ) -> None:
+        super().__init__()
+        self.reader = reader
+        self._data_dir = data_dir
+        self._data_file = data_file_options.data_file
+        self._dev_fraction = data_file_options.dev_fraction
+        self._repeated_texts = RepeatedTexts() if warns_of_repetitions else None
+        # None until the rows were read that name the labels.
+        self._labels_of_rows: list[str] | None = None
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """Names of the values that decide in which set a row of a file is."""
+        return tuple(self.reader.key_names)
+
+    def read_labels(self) -> list[str] | None:
+        """Returns the labels of the task, in order, or None in regression.
+
+        If the rows name them, the first call reads the training file, unless
+        its sets are held.
+
+        Raises:
+            OSError: the training file does not exist, or cannot be read.
+            ValueError: it is malformed, or names too few labels.
+        """
+        return [*self._read_label_names()] or None
+
+    def _read_label_names(self) -> Sequence[str]:
+        """Returns the labels of the task, () if it has none.
+
+        Unless flags name them, the first call reads the training file.
+        """
+        if self.reader.labels_of_flags is not None:
+            return self.reader.labels_of_flags
+        if self._labels_of_rows is None:
+            # The dev set of --data_file may have more labels than its train
+            # set. Both are held, so that the file is read only once.
+            train = self.read("train")
+            dev = self.read("dev") if self._data_file else []
+            self._labels_of_rows = self.reader.collect_labels(
+                self._data_file or self._data_dir, train, dev
+            )
+        return self._labels_of_rows
+
+    def read_sets(
+        self, set_name: BaseSet
+    ) -> Mapping[BaseSet, list[RowExampleT]]:
+        """Reads a set of the folder, or both sets of --data_file.
+
+        For texts that are in two sets of a folder, the function logs a warning.
+        """
+        if self._data_file and set_name != "test":
+            return self._read_data_file(self._data_file)
+        if set_name == "train":
+            labels = self.reader.labels_of_flags or ()
+        else:
+            # These rows may have no other labels. If the rows of the train set
+            # name them, this reads the train set first.
+            labels = self._read_label_names()
+        return {set_name: self._read_file_of_folder(set_name, labels)}
+
+    def _read_data_file(self, path: str) -> dict[BaseSet, list[RowExampleT]]:
+        """Returns the train set and the dev set of a file, and logs both."""
+        examples = self.reader.read_file(
+            SetFile(
+                path,
+                "train",
+                source=path,
+                labels=self.reader.labels_of_flags or (),
+                is_data_file=True,
+            )
+        )
+        keys = self.reader.keys_of(examples)
+        train, dev = split_examples(path, examples, keys, self._dev_fraction)
+        logging.info(
+            "%s: %d examples to train on, %d for the dev set",
+            path,
+            len(train),
+            len(dev),
+        )
+        _log_label_split(
+            path, self._count_labels(train), self._count_labels(dev)
+        )
+        return {
+            "train": [example.without_row() for example in train],
+            "dev": dev,
+        }
+
+    def _read_file_of_folder(
+        self, set_name: BaseSet, labels: Sequence[str]
+    ) -> list[RowExampleT]:
+        """Reads a set of the folder.
+
+        `labels` are those that its rows may have, () if any label is valid.
+        """
+        path = find_set_file(
+            self._data_dir, set_name, self.reader.file_names[set_name]
+        )
+        examples = self.reader.read_file(
+            SetFile(path, set_name, source=self._data_dir, labels=labels)
+        )
+        if self._repeated_texts and set_name != "test":
+            keys = self.reader.keys_of(examples)
+            self._repeated_texts.add(set_name, path, keys)
+        return examples
+
+    def _count_labels(
+        self, examples: Sequence[RowExampleT]
+    ) -> collections.Counter[str]:
+        labels = map(self.reader.labels_of, examples)
+        return collections.Counter(itertools.chain.from_iterable(labels))
+
+
+def split_examples(
+    path: str, examples: Sequence[T], keys: Sequence[str], fraction: float
+) -> tuple[list[T], list[T]]:
+    """Returns the train set and the dev set of a file.
+
+    Args:
+        path: value of --data_file, for the error.
+        examples: the examples of all its rows.
+        keys: key of each example. Equal keys are in the same set.
+        fraction: value of --dev_fraction.
+
+    Raises:
+        ValueError: one of the sets is empty.
+    """
+    train: list[T] = []
+    dev: list[T] = []
+    for example, key in zip(examples, keys, strict=True):
+        is_dev = split_fraction_of(key) < fraction
+        (dev if is_dev else train).append(example)
+    for name, set_examples in (("train", train), ("dev", dev)):
+        if not set_examples:
+            raise ValueError(
+                f"{path}: with --dev_fraction={fraction:g}, none of the "
+                f"{len(examples)} rows is in the {name} set. Add rows, set "
+                "another --dev_fraction, or make the sets yourself "
+                "(--data_dir)"
+            )
+    return train, dev
+
+
+def _log_label_split(
+    path: str, train: collections.Counter[str], dev: collections.Counter[str]
+) -> None:
+    """Logs how many rows of each label are in the two sets of a file.
+
+    Warns of labels that one of the sets lacks.
+    """
+    labels = sorted(train | dev)
+    if not labels:
+        return
+    descriptions = [
+        f"{label} {train[label]} + {dev[label]}" for label in labels
+    ]
+    logging.info(
+        "Labels to train on and in the dev set: %s",
+        join_labels(descriptions),
+    )
+    lacks = [
+        f"the {name} set has none of {join_labels(missing)}"
+        for name, counts in (("dev", dev), ("train", train))
+        if (missing := [label for label in labels if not counts[label]])
+    ]
+    if lacks:
+        logging.warning(
+            "%s: %s. Add rows of these labels, or make the sets yourself "
+            "(--data_dir).",
+            path,
+            ", and ".join(lacks),
+        )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.classification.glue import glue_layouts
+from data.classification.glue import glue_tasks
 from model_folders.labels import find_order
 
 MNLI = ["contradiction", "entailment", "neutral"]
@@ -27,9 +27,9 @@ def test_labels_are_found_by_their_names(saved, labels, order):
     assert find_order(saved, labels) == order
 
 
-@pytest.mark.parametrize("task", glue_layouts.WORDS_OF_LABEL)
+@pytest.mark.parametrize("task", glue_tasks.WORDS_OF_LABEL)
 def test_words_of_glue_stand_for_its_numbers(task):
-    words = glue_layouts.WORDS_OF_LABEL[task]
+    words = glue_tasks.WORDS_OF_LABEL[task]
     names = [["0", "1"], words]
     assert find_order([w.upper() for w in words], names) == [0, 1]
     assert find_order(words[::-1], names) == [1, 0]

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import options.config
-from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.table_columns import ColumnOptions
 from options.fields import Role, group
 from tests.support.flag_groups import Config, Loop, Windows
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.table_columns import ColumnOptions
 from options.parsed_command import ParsedCommand
 from tests.support.flag_groups import Config
 from training.config.classifier_config import ClassifierConfig

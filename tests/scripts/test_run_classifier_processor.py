@@ -233,8 +233,7 @@ def test_a_module_that_imports_googles_runs(flags, tmp_path):
     assert not rows[0]["text_a"].startswith("b'")
 
 
-# The tests of google_code.py and of user_class_processor.py have the other
-# mistakes.
+# The tests of google_code.py and of user_class.py have the other mistakes.
 MISTAKES = {
     "TensorFlow 1": (
         TICKETS.replace("self._read_tsv(", "tf.gfile.Open("),

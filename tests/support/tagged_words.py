@@ -12,9 +12,8 @@ from typing import Any
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import NerReader
-from data.sets.data_file_options import DataFileOptions
-from data.sets.file_sets import FileSets
-from data.sets.set_names import BaseSet
+from data.sets.held_sets import FileSets
+from data.sets.set_names import BaseSet, DataFileOptions
 
 # Two sentences, which tests write in many layouts.
 WORDS = [["Anna", "left", "Oslo", "."], ["It", ",", '"', "rains"]]

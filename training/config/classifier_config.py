@@ -4,9 +4,9 @@ import dataclasses
 from typing import Literal, Self, TypeAlias, get_args
 
 from data.classification.glue import glue_tasks
-from data.classification.user_class.user_class_processor import PROCESSOR_ENTRY
-from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.table_tasks import (
+from data.classification.user_class import PROCESSOR_ENTRY
+from data.classification.user_tables.table_columns import ColumnOptions
+from data.classification.user_tables.table_processor import (
     DEFINITION_OF_TABLE_TASK,
     TableTaskDefinition,
 )

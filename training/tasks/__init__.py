@@ -3,7 +3,6 @@
 Only scripts import them.
 
     classifier.py: labels of texts, for run_classifier.py
-    text_encoding.py: its texts as records, cut or in windows (--doc_stride)
     embedding.py: vectors of texts, for run_classifier.py too
     ner.py: tags of words, for run_ner.py
     squad.py: answers, for run_squad.py

@@ -11,12 +11,18 @@ from data.arrays import FloatArray
 from data.classification import (
     label_codec,
     label_report,
+    metrics,
     prediction_files,
-    scoring,
 )
 from data.classification.classification_examples import InputExample
+from data.classification.classification_features import (
+    convert_examples_to_features,
+    create_window_features,
+    encode_classification_features,
+    encode_features,
+)
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.glue import glue_layouts, glue_tasks
+from data.classification.glue import glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders import output_modes
@@ -25,7 +31,6 @@ from model_folders.scores import Scores
 from training import task
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
-from training.tasks.text_encoding import create_text_encoding
 
 if TYPE_CHECKING:
     from modeling.arguments import TaskModelArguments
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
+# A length that no text reaches, in WordPieces.
+_UNLIMITED_LENGTH = 2**31
 
 
 class ClassifierTask(
@@ -74,13 +81,13 @@ class ClassifierTask(
             fixed_head_settings["class_weights"] = class_weights
         super().__init__(
             starting_point,
-            loss=create_classifier_loss(processor, [*class_weights.values()]),
+            loss=_create_classifier_loss(processor, [*class_weights.values()]),
             # The first metric is the metric that the paper reports. The best
             # step is the step with its best value.
             metrics=processor.metrics,
-            eval_loss=create_classifier_loss(processor),
+            eval_loss=_create_classifier_loss(processor),
             labels=labels,
-            label_words=glue_layouts.WORDS_OF_LABEL.get(task_name, ()),
+            label_words=glue_tasks.WORDS_OF_LABEL.get(task_name, ()),
             # The names of MultiNLI's mismatched dev and test sets end in "_mm".
             dev_sets=processor.dev_sets,
             test_sets=processor.test_sets,
@@ -89,19 +96,14 @@ class ClassifierTask(
         self.processor = processor
         self.codec = label_codec.LabelCodec(processor.output_mode, labels)
         self.max_seq_length = config.fine_tuning.max_seq_length
-        self.text_encoding = create_text_encoding(
-            labels,
-            self.max_seq_length,
-            self.tokenizer,
-            config.classifier.doc_stride,
-        )
+        self._doc_stride = config.classifier.doc_stride
 
     @property
     def head_settings(self) -> HeadSettings:
         """Settings of the model's head, with the stride of its windows."""
         head_settings: HeadSettings = {
             **super().head_settings,
-            "doc_stride": self.config.classifier.doc_stride,
+            "doc_stride": self._doc_stride,
         }
         processor = self.processor
         is_regression = processor.output_mode == output_modes.REGRESSION
@@ -113,7 +115,9 @@ class ClassifierTask(
         return head_settings
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
-        """Reads a set's examples. Returns None if a "_mm" set is missing.
+        """Takes a set's examples from the processor. A second call fails.
+
+        Returns None if a "_mm" set is missing.
 
         Raises:
             OSError: a file cannot be read.
@@ -121,7 +125,13 @@ class ClassifierTask(
                 --doc_stride is set.
         """
         examples = self.processor.take(set_name)
-        self.text_encoding.check_examples(set_name, examples or ())
+        has_pairs = any(example.text_b for example in examples or ())
+        if self._doc_stride and has_pairs:
+            raise ValueError(
+                f"--doc_stride={self._doc_stride} is for single texts, but the "
+                f"{set_name} set contains pairs; remove the flag, or use "
+                "single texts"
+            )
         return examples
 
     def encode(
@@ -129,10 +139,32 @@ class ClassifierTask(
     ) -> Iterator[tuple[bytes, int]]:
         """Yields the examples of a set as TFRecords.
 
-        With --doc_stride, an example becomes several windows. The decoding
-        context of a record is the index of its example.
+        A long text is cut. With --doc_stride, it becomes several overlapping
+        windows instead. The decoding context of a record is the index of its
+        example.
         """
-        return self.text_encoding.encode(examples)
+        if self._doc_stride:
+            return self._encode_windows(examples)
+        features = convert_examples_to_features(
+            examples, self.labels, self.max_seq_length, self.tokenizer
+        )
+        records = encode_features(features, self.max_seq_length)
+        return ((record, index) for index, record in enumerate(records))
+
+    def _encode_windows(
+        self, examples: Sequence[InputExample]
+    ) -> Iterator[tuple[bytes, int]]:
+        """Yields the windows of each text, with the index of the text."""
+        windows_of_texts = create_window_features(
+            examples,
+            self.labels,
+            self.max_seq_length,
+            self.tokenizer,
+            self._doc_stride,
+        )
+        for index, windows in enumerate(windows_of_texts):
+            for features in windows:
+                yield encode_classification_features(features), index
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of a set's records."""
@@ -140,9 +172,7 @@ class ClassifierTask(
             self.max_seq_length,
             self.codec.output_mode,
             self.codec.num_outputs,
-            has_weights=(
-                self.text_encoding.has_weights and set_name == "train"
-            ),
+            has_weights=self._doc_stride > 0 and set_name == "train",
         )
         if base_set_of(set_name) == "test":
             del spec["label_ids"]
@@ -162,7 +192,16 @@ class ClassifierTask(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> task.Batches[FloatArray]:
         """Combines the outputs of each text's windows (--doc_stride)."""
-        return self.text_encoding.pool(encoded_set, batches)
+        if not self._doc_stride:
+            return batches
+        text_indices = encoded_set.decoding_contexts
+        # The index of each text's first record.
+        first_records = [
+            index
+            for index, text_index in enumerate(text_indices)
+            if index == 0 or text_index != text_indices[index - 1]
+        ]
+        return label_codec.pool_batches(batches, first_records)
 
     def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
@@ -207,7 +246,10 @@ class ClassifierTask(
             outputs=outputs,
             codec=self.codec,
             tokenizer=self.tokenizer,
-            max_seq_length=self.text_encoding.max_text_length,
+            # Windows read the whole text.
+            max_seq_length=(
+                _UNLIMITED_LENGTH if self._doc_stride else self.max_seq_length
+            ),
         )
 
     def write_and_score_predictions(
@@ -235,7 +277,7 @@ class ClassifierTask(
     def _score_outputs(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
-        return scoring.score_labeled(
+        return metrics.score_labeled(
             encoded_set.examples,
             self.codec.decode_labels(outputs),
             self.codec,
@@ -243,7 +285,7 @@ class ClassifierTask(
         )
 
 
-def create_classifier_loss(
+def _create_classifier_loss(
     processor: ClassificationProcessor, class_weights: Sequence[float] = ()
 ) -> "Loss[Tensor]":
     """Creates the loss of the task's kind of labels.

@@ -6,23 +6,19 @@ loads no TensorFlow.
 
 import collections
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from absl import logging
 
+from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
-from data.classification.similarity import pair_scores
-from data.classification.user_class.user_class_processor import (
-    load_user_class_processor,
-)
-from data.classification.user_tables import unset_columns
-from data.classification.user_tables.column_options import COLUMN_FLAGS
+from data.classification.user_class import load_user_class_processor
+from data.classification.user_tables import table_columns
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.sets.set_names import BaseSet
 from data.tables.tables import Table
 from model_folders import output_modes
 from model_folders.labels import join_labels
@@ -65,12 +61,11 @@ def decide_columns(
         OSError: the file cannot be read.
     """
     chosen_columns = _select_chosen_columns(parsed)
-    if table is None or unset_columns.are_columns_numbered(chosen_columns):
+    if table is None or table_columns.are_columns_numbered(chosen_columns):
         return parsed
-    columns = unset_columns.guess_unset_columns(
+    columns = table_columns.guess_unset_columns(
         chosen_columns, table.path, table.read_column_names()
     )
-    unset_columns.log_columns(chosen_columns, table.path, columns)
     return parsed.decide_if_open(columns, source=str(table.path))
 
 
@@ -80,7 +75,7 @@ def _select_chosen_columns(
     """Returns {flag: its column} of the flags of columns that the user set."""
     return {
         name: str(getattr(parsed.config.columns, name))
-        for name in COLUMN_FLAGS
+        for name in table_columns.COLUMN_FLAGS
         if name in parsed.set_by_user
     }
 
@@ -129,31 +124,15 @@ def load_task(
     """Reads what the sets tell of the task, and creates the task.
 
     The train set may decide the labels, the weights of their classes, and
-    whether the examples are pairs. For an embedding, the function looks into
-    each set whether its pairs have scores, and takes the scale of all scores
-    from the first set. It reads no other set. Each set keeps the rows that were
-    read, so that no file is read twice.
-
-    For an embedding whose weights are not trained, it warns if they need
-    another pooling.
+    whether the examples are pairs. Each set keeps the rows that were read, so
+    that no file is read twice.
     """
     config = starting_point.config
     if processor.definition.learns_vectors:
-        if starting_point.preset and not config.training.do_train:
-            settings_check.warn_of_pooling(starting_point.preset)
-        # In a test set, any score may be missing.
-        set_names = [name for name in config.set_names if name != "test"]
-        return EmbeddingTask(
-            starting_point,
-            processor,
-            max_score=_guess_max_score(processor, set_names),
-            has_scores=_read_has_scores(processor, set_names),
-        )
+        return _load_embedding_task(starting_point, processor)
     num_texts = _decide_num_texts(config, processor)
     labels = processor.sets.read_labels()
     class_weights = _decide_class_weights(config, processor, labels)
-    if class_weights:
-        _log_class_weights(class_weights)
     return ClassifierTask(
         starting_point,
         processor,
@@ -163,23 +142,35 @@ def load_task(
     )
 
 
-def _guess_max_score(
-    processor: ClassificationProcessor, set_names: Sequence[BaseSet]
-) -> float | None:
-    """Guesses the largest score by the first of the sets, None without sets."""
-    if not set_names:
-        return None
-    return pair_scores.guess_max_score(processor.sets.read(set_names[0]))
+def _load_embedding_task(
+    starting_point: StartingPoint[ClassifierConfig],
+    processor: ClassificationProcessor,
+) -> EmbeddingTask:
+    """Reads whether the pairs of each set have scores, and creates the task.
 
-
-def _read_has_scores(
-    processor: ClassificationProcessor, set_names: Iterable[BaseSet]
-) -> dict[str, bool]:
-    """Returns {name of a set: whether its pairs have scores}."""
-    return {
-        set_name: pair_scores.are_scored(processor.sets.read(set_name))
-        for set_name in set_names
+    The first set decides the scale of all scores. The function warns if weights
+    that are not trained need another pooling.
+    """
+    config = starting_point.config
+    if starting_point.preset and not config.training.do_train:
+        settings_check.warn_of_pooling(starting_point.preset)
+    sets = {
+        name: processor.sets.read(name)
+        for name in config.set_names
+        # In a test set, any score may be missing.
+        if name != "test"
     }
+    first_set = next(iter(sets.values()), None)
+    max_score = similar_pairs.guess_max_score(first_set) if first_set else None
+    return EmbeddingTask(
+        starting_point,
+        processor,
+        max_score=max_score,
+        has_scores={
+            name: similar_pairs.are_scored(pairs)
+            for name, pairs in sets.items()
+        },
+    )
 
 
 def _decide_num_texts(
@@ -190,7 +181,8 @@ def _decide_num_texts(
     If the task does not tell it, the train set does.
     """
     if processor.num_texts is None and config.training.do_train:
-        return processor.read_num_texts()
+        train_set = processor.sets.read("train")
+        return 2 if any(example.text_b for example in train_set) else 1
     return processor.num_texts
 
 
@@ -199,7 +191,7 @@ def _decide_class_weights(
     processor: ClassificationProcessor,
     labels: list[str] | None,
 ) -> dict[str, float]:
-    """Computes the weights of the classes, if --class_weights is set.
+    """Computes and logs the weights of the classes, if --class_weights is set.
 
     Returns {label: weight in the training loss}, {} for equal weights
     or if the command does not train.
@@ -210,7 +202,10 @@ def _decide_class_weights(
         raise ValueError(f"--class_weights is not for {processor.output_mode}")
     if not config.training.do_train:
         return {}
-    return compute_class_weights(labels or (), processor.sets.read("train"))
+    weights = compute_class_weights(labels or (), processor.sets.read("train"))
+    descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
+    logging.info("Class weights: %s", join_labels(descriptions))
+    return weights
 
 
 def compute_class_weights(
@@ -228,9 +223,3 @@ def compute_class_weights(
         name: counts.total() / (len(labels) * max(counts[name], 1))
         for name in labels
     }
-
-
-def _log_class_weights(weights: Mapping[str, float]) -> None:
-    """Logs the weights that `compute_class_weights` returns."""
-    descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
-    logging.info("Class weights: %s", join_labels(descriptions))

@@ -8,13 +8,13 @@ import modeling
 from data.arrays import FloatArray
 from data.classification import (
     label_codec,
+    metrics,
     prediction_files,
-    scoring,
+    similar_pairs,
 )
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import encode_features
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.similarity import pair_scores, pair_vectors
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
 from model_folders.scores import Scores
@@ -60,7 +60,7 @@ class EmbeddingTask(
         evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
-        loss = create_embedding_loss(
+        loss = _create_embedding_loss(
             config.classifier.contrastive_temperature, are_scored=trains_scores
         )
         super().__init__(
@@ -77,22 +77,22 @@ class EmbeddingTask(
             can_score_export=False,
         )
         self.processor = processor
-        self.codec = pair_vectors.CosineCodec()
+        self.codec = similar_pairs.CosineCodec()
         self.max_seq_length = config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
-        """Reads a set's pairs of texts."""
+        """Takes a set's pairs from the processor. A second call fails."""
         return self.processor.take(set_name)
 
     def encode(
         self, set_name: SetName, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a set as TFRecords, without contexts."""
-        max_score = self.max_score or pair_scores.guess_max_score(examples)
-        pair_scores.check_scale(set_name, examples, max_score)
-        created = pair_vectors.create_pair_features(
+        max_score = self.max_score or similar_pairs.guess_max_score(examples)
+        similar_pairs.check_scale(set_name, examples, max_score)
+        created = similar_pairs.create_pair_features(
             examples, self.max_seq_length, self.tokenizer, max_score
         )
         for record in encode_features(created, self.max_seq_length):
@@ -156,17 +156,17 @@ class EmbeddingTask(
     ) -> Scores:
         if self.has_scores.get(encoded_set.name, True):
             cosines = self.codec.decode_labels(vectors)
-            return scoring.score_labeled(
+            return metrics.score_labeled(
                 encoded_set.examples,
                 cosines,
                 self.codec,
                 self.processor.score,
             )
         partners = [example.text_b for example in encoded_set.examples]
-        return {"recall_1": pair_vectors.recall_1(vectors, partners)}
+        return {"recall_1": similar_pairs.recall_1(vectors, partners)}
 
 
-def create_embedding_loss(
+def _create_embedding_loss(
     temperature: float, *, are_scored: bool
 ) -> "Loss[Tensor]":
     """Creates the loss of pairs with or without scores.

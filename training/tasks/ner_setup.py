@@ -6,7 +6,7 @@ TensorFlow.
 
 from data.ner.ner_examples import NerExample
 from data.ner.ner_reader import NerReader
-from data.sets.file_sets import FileSets
+from data.sets.held_sets import FileSets
 from training.config.ner_config import NerConfig
 from training.starting_point import StartingPoint
 from training.tasks.ner import NerTask

@@ -9,7 +9,6 @@ from data.classification import (
     label_codec,
     metrics,
     prediction_files,
-    scoring,
     swag_examples,
 )
 from data.classification.classification_features import encode_features
@@ -123,7 +122,7 @@ class SwagTask(
     def _score_outputs(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
-        return scoring.score_labeled(
+        return metrics.score_labeled(
             encoded_set.examples,
             self.codec.decode_labels(outputs),
             self.codec,

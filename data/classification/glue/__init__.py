@@ -3,7 +3,6 @@
 Read the modules in this order:
 
     glue_tasks.py: what each task consists of
-    glue_processor.py: the sets, the labels and the metrics of a task
-    glue_sets.py: `GlueSets`, which reads the files of a task
+    glue_processor.py: the sets and labels of a task, which it reads from files
     glue_layouts.py: the columns and labels in the files of any mirror
 """

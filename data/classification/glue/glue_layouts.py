@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from absl import logging
 
+from data.classification.glue.glue_tasks import WORDS_OF_LABEL
 from data.io.text_files import read_numbered_lines
 from data.sets.set_names import BaseSet, find_set_file
 from data.tables import tables
@@ -38,15 +39,6 @@ _ADVICE = (
     "Name the columns in the first line, or read the table with --task_name=csv"
 )
 
-# {task: names of its labels in Hugging Face's GLUE data set}. Models from
-# Hugging Face's hub use these names instead of GLUE's own "0" and "1".
-WORDS_OF_LABEL: dict[str, Sequence[str]] = {
-    "cola": ("unacceptable", "acceptable"),
-    "mrpc": ("not_equivalent", "equivalent"),
-    "qqp": ("not_duplicate", "duplicate"),
-    "sst-2": ("negative", "positive"),
-    "wnli": ("not_entailment", "entailment"),
-}
 # {word: GLUE's label}. Mirrors use these words too.
 _LABEL_OF_WORD = {
     word: str(label)
@@ -237,13 +229,13 @@ def translate_label(
         return label
     # pandas writes 1.0 for 1 if a cell of the column is empty.
     digits = label.removesuffix(".0")
-    if is_hub_number(digits) and int(digits) < len(hub_labels):
+    if _is_hub_number(digits) and int(digits) < len(hub_labels):
         return hub_labels[int(digits)]
     word = _LABEL_OF_WORD.get(label.strip().lower().replace(" ", "_"), digits)
     return word if word in labels else label
 
 
-def is_hub_number(label: str) -> bool:
+def _is_hub_number(label: str) -> bool:
     """Returns whether a label is a number of the hub, such as 1 or 1.0."""
     return label.removesuffix(".0").isdecimal()
 
@@ -259,7 +251,7 @@ def log_label_numbers(
         hub_labels: the labels in the order of their numbers on the hub, [] if
             GLUE's own labels are numbers.
     """
-    if hub_labels and any(map(is_hub_number, labels)):
+    if hub_labels and any(map(_is_hub_number, labels)):
         meaning = ", ".join(
             f"{label_id} as {name}" for label_id, name in enumerate(hub_labels)
         )

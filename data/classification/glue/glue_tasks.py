@@ -1,6 +1,6 @@
 """Describes the tasks of GLUE, and XNLI: files, columns, labels and metrics.
 
-glue_sets.py reads these files.
+glue_processor.py reads these files.
 """
 
 import dataclasses
@@ -161,6 +161,15 @@ DEFINITION_OF_TASK: dict[str, GlueTaskDefinition] = {
     # Does the second sentence follow from the first?
     "wnli": GlueTaskDefinition(),
     "xnli": define_xnli("zh"),
+}
+# {task: names of its labels in Hugging Face's GLUE data set}. Models from
+# Hugging Face's hub use these names instead of GLUE's own "0" and "1".
+WORDS_OF_LABEL: dict[str, Sequence[str]] = {
+    "cola": ("unacceptable", "acceptable"),
+    "mrpc": ("not_equivalent", "equivalent"),
+    "qqp": ("not_duplicate", "duplicate"),
+    "sst-2": ("negative", "positive"),
+    "wnli": ("not_entailment", "entailment"),
 }
 # {task: name of its file for GLUE's site}, if it is not the task's in capitals.
 _SUBMISSION_OF_TASK = {"cola": "CoLA", "mnli": "MNLI-m", "mnli-mm": "MNLI-mm"}

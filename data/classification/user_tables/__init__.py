@@ -3,14 +3,13 @@
 data/tables/ reads the cells of a table, whatever they mean. Read the modules in
 this order:
 
-    column_options.py: the options of a table: its columns, its labels
-    unset_columns.py: guesses the columns that no flag names
-    table_tasks.py: the tasks that --task_name selects, and how they differ
-    table_processor.py: opens the processor of a task, which has its sets
-    table_reader.py: `TableReader`, which reads the table of a set
-    row_parsing.py: `RowParser`, which turns rows into examples
+    table_columns.py: the options of a table, and a guess of its columns that no
+        flag names
+    table_processor.py: the tasks that --task_name selects, their processor, and
+        `TableReader`, which reads the table of a set
+    table_examples.py: `RowParser`, which turns rows into examples, and the
+        labels of the task, found, checked and logged
     label_notations.py: the labels in a cell, in any notation
-    task_labels.py: the labels of a task, found, checked and logged
 
 Three classes make a row of train.csv an example. Each calls only the next:
 

@@ -12,8 +12,8 @@ from data.ner import annotation_files, predicted_entities
 from data.ner.annotated_rows import AnnotatedRow
 from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import NerReader
-from data.sets.data_file_options import DataFileOptions
-from data.sets.file_sets import FileSets
+from data.sets.held_sets import FileSets
+from data.sets.set_names import DataFileOptions
 
 TEXT = "Anna left Oslo."
 WORDS = ["Anna", "left", "Oslo", "."]

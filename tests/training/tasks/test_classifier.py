@@ -5,12 +5,12 @@ import pytest
 
 import modeling
 from data.classification.classification_examples import InputExample
-from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.table_columns import ColumnOptions
 from data.classification.user_tables.table_processor import (
+    DEFINITION_OF_TABLE_TASK,
     open_table_processor,
 )
-from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.data_file_options import DataFileOptions
+from data.sets.set_names import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks.task_sets import create_classifier_start, create_set
@@ -44,6 +44,7 @@ def create_task(tmp_path):
         output_mode="classification",
         class_weights=None,
         doc_stride=0,
+        report=False,
         **columns,
     ):
         labels = None if output_mode == "regression" else LABELS
@@ -59,6 +60,7 @@ def create_task(tmp_path):
             max_seq_length=5,
             task_name=task_name,
             doc_stride=doc_stride,
+            report=report,
         )
         return ClassifierTask(
             starting_point,
@@ -106,16 +108,54 @@ def test_class_weights_change_only_the_loss_of_the_training(create_task):
     assert float(weighted) == pytest.approx(losses @ [1, 2] / 3, abs=1e-6)
 
 
-def test_a_record_is_of_the_example_with_its_number(create_task):
-    decoding_contexts = [
-        number for _, number in create_task().encode("dev", EXAMPLES)
-    ]
-    assert decoding_contexts == [0, 1]
+@pytest.mark.parametrize(
+    ("doc_stride", "expected"),
+    [
+        pytest.param(0, [0, 1], id="cut"),
+        # Six WordPieces, of which a window holds three, and a text of two.
+        pytest.param(2, [0, 0, 0, 1], id="windows"),
+    ],
+)
+def test_a_record_has_the_index_of_its_text(create_task, doc_stride, expected):
+    encoded = create_task(doc_stride=doc_stride).encode("dev", EXAMPLES)
+    assert [index for _, index in encoded] == expected
 
 
-def test_pairs_are_refused_with_doc_stride(create_task, tmp_path):
+# Outputs of three records.
+RECORD_LOGITS = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 5.0]], "float32")
+
+
+def test_the_windows_of_a_text_are_pooled_to_their_mean(create_task):
+    encoded_set = create_set("dev", EXAMPLES, decoding_contexts=[0, 0, 1])
+    task = create_task(doc_stride=2)
+    ((_, pooled),) = task.pool(encoded_set, [({}, RECORD_LOGITS)])
+    assert pooled.tolist() == [[2.0, 0.5], [5.0, 5.0]]
+
+
+def test_the_outputs_of_texts_that_were_cut_stay_as_they_are(create_task):
+    batches = [({}, RECORD_LOGITS)]
+    encoded_set = create_set("dev", EXAMPLES, decoding_contexts=[0, 1, 2])
+    assert create_task().pool(encoded_set, batches) is batches
+
+
+@pytest.mark.parametrize(
+    ("doc_stride", "is_marked"),
+    [pytest.param(0, True, id="cut"), pytest.param(2, False, id="windows")],
+)
+def test_the_report_marks_what_no_record_reads(
+    create_task, tmp_path, doc_stride, is_marked
+):
+    task = create_task(doc_stride=doc_stride, report=True)
+    encoded_set = create_set("dev", EXAMPLES)
+    task.write_dev_files(encoded_set, [({}, LOGITS)], str(tmp_path))
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert ("beyond --max_seq_length" in page) == is_marked
+
+
+def test_only_windows_refuse_pairs(create_task, tmp_path):
     rows = [("a man", "a day", "no")]
     write_csv(tmp_path / "train.csv", ("text", "text_b", "label"), rows)
+    assert create_task(text_b_column="text_b").read_examples("train")
     task = create_task(doc_stride=2, text_b_column="text_b")
     with pytest.raises(ValueError, match="the train set contains pairs"):
         task.read_examples("train")

@@ -1,6 +1,6 @@
 """GLUE's tasks, on its files where they are, and on small ones of our own.
 
-test_glue_sets.py tests how each property of a task is read.
+test_glue_processor_files.py tests how each property of a task is read.
 """
 
 import csv
@@ -48,7 +48,7 @@ def test_every_row_of_glues_own_files_is_an_example(
     rows = read_rows(path, has_names=isinstance(text_columns[0], str))
     processor = create_processor(task.lower(), path.parent)
     examples = processor.sets.read(set_name)
-    assert len(processor.text_columns) == len(text_columns)
+    assert processor.num_texts == len(text_columns)
     texts = [[example.text_a, example.text_b] for example in examples]
     assert texts == [
         [*(row[column] for column in text_columns), None][:2] for row in rows

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
 
-from data.classification.similarity.ranking_metrics import score_ranking
+from data.classification.metrics import score_ranking
 
 
 def test_ranks_and_gains_are_those_of_the_definitions(caplog):
@@ -30,15 +30,15 @@ def test_ranks_and_gains_are_those_of_the_definitions(caplog):
     firsts = [np.flatnonzero(g[np.argsort(-s)][:10])[:1] for g, s in rows]
     assert firsts[0].size == 0
     mrr = np.mean([1 / (f[0] + 1) if f.size else 0 for f in firsts])
-    assert actual == pytest.approx((mrr, ndcg))
+    assert actual == pytest.approx({"mrr_10": mrr, "ndcg_10": ndcg})
     assert f"{6 - len(rows)} of 6 queries have no relevant" in caplog.text
 
 
 def test_equal_predictions_do_not_improve_a_rank():
-    mrr, _ = score_ranking(["q"] * 3, np.array([1, 0, 0]), np.zeros(3))
-    assert mrr == pytest.approx(1 / 3)
+    scores = score_ranking(["q"] * 3, np.array([1, 0, 0]), np.zeros(3))
+    assert scores["mrr_10"] == pytest.approx(1 / 3)
 
 
 def test_queries_without_a_relevant_passage_have_no_score():
     scores = score_ranking(["q"], np.array([0]), np.array([1.0]))
-    assert np.isnan(scores).all()
+    assert np.isnan([*scores.values()]).all()

@@ -1,7 +1,7 @@
 """Which lines of a table are examples, and which line an error names.
 
-As in all test_table_reader_*.py, `labeled_tables` lets a task of tables create
-the TableReader, by the flags that a user sets.
+As in all test_table_processor_*.py, `labeled_tables` lets a task of tables
+create the TableReader, by the flags that a user sets.
 """
 
 import pytest

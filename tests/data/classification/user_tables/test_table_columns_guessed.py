@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from data.classification.user_tables import unset_columns
-from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables import table_columns
+from data.classification.user_tables.table_columns import ColumnOptions
 from data.tables.tables import Table
 
 
 def find_unset(given, table):
     """Finds the columns of a table that the flags `given` do not name."""
-    return unset_columns.guess_unset_columns(
+    return table_columns.guess_unset_columns(
         given, table.path, table.read_column_names()
     )
 
@@ -27,12 +27,12 @@ def find_columns_with_flags(path, columns, **given):
 
 def test_the_columns_of_all_flags_are_logged_if_any_was_found(tmp_path, caplog):
     caplog.set_level("INFO", logger="absl")
+    path, columns = tmp_path / "a.csv", ["body", "kind"]
     given = {"text_column": "body"}
-    path = tmp_path / "a.csv"
-    unset_columns.log_columns(given, path, {})
+    all_given = {**given, "label_column": "kind"}
+    table_columns.guess_unset_columns(all_given, path, columns)
     assert not caplog.messages
-    found = {"label_column": "kind"}
-    unset_columns.log_columns(given, path, found)
+    table_columns.guess_unset_columns(given, path, columns)
     (message,) = caplog.messages
     assert message.endswith("a.csv: --text_column=body --label_column=kind")
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.user_class.google_code import (
+from data.classification.google_code import (
     GoogleDataProcessor,
     UserCode,
     convert_to_unicode,

@@ -2,7 +2,9 @@
 
 import pytest
 
-from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
+from data.classification.user_tables.table_processor import (
+    DEFINITION_OF_TABLE_TASK,
+)
 
 
 def tasks_where(is_true):

@@ -6,7 +6,7 @@ mirrors.
 
 import pytest
 
-from data.classification.glue.glue_sets import GlueSets
+from data.classification.glue.glue_processor import GlueSets
 from data.classification.glue.glue_tasks import GlueTaskDefinition, define_xnli
 from tests.support.tables.glue_files import write_columns
 

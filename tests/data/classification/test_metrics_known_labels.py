@@ -5,7 +5,6 @@ import pytest
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.label_codec import LabelCodec
-from data.classification.scoring import score_labeled
 
 
 def score_numbers(labels, predicted):
@@ -19,7 +18,7 @@ def score_numbers(labels, predicted):
         InputExample("test-1", "a text", label=label) for label in labels
     ]
     codec = LabelCodec("regression", None)
-    return score_labeled(examples, predicted, codec, score)
+    return metrics.score_labeled(examples, predicted, codec, score)
 
 
 def test_examples_without_a_label_are_counted_and_not_scored():

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from data.sets.file_sets import split_examples
+from data.sets.held_sets import split_examples
 from data.sets.text_keys import key_of
 from tests.support.tables.labeled_tables import read_topics
 

@@ -3,7 +3,7 @@
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.user_tables.task_labels import (
+from data.classification.user_tables.table_examples import (
     check_label_column,
     count_labels,
     labels_of_examples,

@@ -1,14 +1,41 @@
-"""Examples and labels that a user's class for Google's script returns."""
+"""Examples and labels of a user's class, or of a model that it trained."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.user_class.user_class_sets import UserClassSets
+from data.classification.user_class import (
+    UserClassSets,
+    load_user_class_processor,
+)
 
+CLASS = """\
+class Tickets(DataProcessor):
+  def get_train_examples(self, data_dir):
+    return [{examples}]
+
+  get_dev_examples = get_train_examples
+  get_test_examples = get_train_examples
+
+  def get_labels(self):
+    return {labels}
+"""
 PAIR = 'InputExample("g1", "a", "b", "no")'
 SINGLE = 'InputExample(2, b"c", None, 1)'
+
+
+@pytest.fixture
+def write_processor(tmp_path):
+    """(examples, labels) -> FILE.py:CLASS of a class that returns these."""
+
+    def write_processor(examples=f"{PAIR}, {SINGLE}", labels='["no", 1]'):
+        path = tmp_path / "tickets.py"
+        path.write_text(CLASS.format(examples=examples, labels=labels))
+        return f"{path}:Tickets"
+
+    return write_processor
 
 
 def read_set(value, set_name):
@@ -108,3 +135,53 @@ def test_a_class_that_the_file_lacks_is_named(write_processor):
 def test_a_name_that_is_not_a_class_is_refused():
     with pytest.raises(ValueError, match=r"must be FILE\.py:CLASS"):
         UserClassSets.load("tickets.py", None)
+
+
+@pytest.fixture
+def tickets(write_processor):
+    """The processor of the class "Tickets"."""
+    return load_user_class_processor(write_processor(), None, None)
+
+
+def test_the_name_of_the_class_is_recorded(tickets):
+    assert tickets.fixed_head_settings == {"processor": "Tickets"}
+
+
+def test_the_labels_are_those_of_the_class(tickets):
+    assert tickets.sets.read_labels() == ["no", "1"]
+
+
+def test_a_set_of_the_class_is_held(tickets):
+    assert tickets.sets.read("train") is tickets.sets.read("train")
+
+
+@pytest.fixture
+def preset():
+    """What is recorded of a model that was trained with a user's class."""
+    return SimpleNamespace(
+        labels=["no", "yes"],
+        training_settings={"processor": "Tickets"},
+        source="run",
+    )
+
+
+def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
+    processor = load_user_class_processor(None, None, preset)
+    assert processor.sets.read_labels() == ["no", "yes"]
+
+
+def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):
+    processor = load_user_class_processor(None, None, preset)
+    with pytest.raises(ValueError, match=r"--processor=FILE\.py:Tickets"):
+        processor.sets.read("dev")
+
+
+def test_the_class_of_the_flag_comes_before_that_of_the_model(
+    write_processor, preset
+):
+    processor = load_user_class_processor(write_processor(), None, preset)
+    assert processor.sets.read_labels() == ["no", "1"]
+
+
+def test_load_user_class_processor_is_none_without_a_class():
+    assert load_user_class_processor(None, None, None) is None
