@@ -8,9 +8,7 @@ and a `CallBatch` the calls that are computed together.
     serve_config.py: the flags of serve.py, with the limits on requests
     serve_steps.py: the steps of serve.py, with the modules below
     server_process.py: the process, which loads the models while it already
-        listens, and serves until SIGTERM
-    timed_server.py: limits the time of each connection
-    uvicorn_server.py: uses names that uvicorn does not document
+        listens, limits the time of each connection, and serves until SIGTERM
     app.py: the ASGI application, through which each request passes, and which
         refuses requests without the token
     routes.py: the paths, the handler of each, and the replies to
