@@ -13,11 +13,9 @@ and a `CallBatch` the calls that are computed together.
         refuses requests without the token
     routes.py: the paths, the handler of each, and the replies to
         requests that have no handler
-    handlers.py: the replies to the requests of each path
+    handlers.py: the replies to the requests of each path, whose bodies it reads
     server_state.py: the exports, their models once they are loaded, and the
         limits, which all requests share
-    request_bodies.py: reads a body, unless it is too large, and parses its JSON
-        into requests
     call_queue.py: the requests of one body, as a call to the model, the calls
         that are computed together, and whose turn it is
     served_model.py: a model with its queue, and a thread that computes the
