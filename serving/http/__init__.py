@@ -9,10 +9,9 @@ and a `CallBatch` the calls that are computed together.
     serve_steps.py: the steps of serve.py, with the modules below
     server_process.py: the process, which loads the models while it already
         listens, limits the time of each connection, and serves until SIGTERM
-    app.py: the ASGI application, through which each request passes, and which
-        refuses requests without the token
-    routes.py: the paths, the handler of each, and the replies to
-        requests that have no handler
+    app.py: the ASGI application, through which each request passes: the check
+        of the token, the paths with their handlers, and the replies to requests
+        that have no handler
     handlers.py: the replies to the requests of each path, whose bodies it reads
     server_state.py: the exports, their models once they are loaded, and the
         limits, which all requests share

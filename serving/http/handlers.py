@@ -33,7 +33,7 @@ _PREDICT_FIELDS = {"instances", "signature_name"}
 
 
 class Handlers:
-    """Replies to requests, with a method for each path of routes.py.
+    """Replies to requests, with a method for each path of app.py.
 
     openapi.json contains the docstrings of the methods, and the names or
     aliases of their parameters, which are the parts of a path. So they say

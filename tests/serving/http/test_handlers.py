@@ -1,6 +1,6 @@
 """What the server replies to a request of each path.
 
-tests/serving/http/test_routes.py finds the handler of a path.
+tests/serving/http/test_app_routes.py finds the handler of a path.
 """
 
 import asyncio
