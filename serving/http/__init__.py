@@ -13,12 +13,10 @@ and a `CallBatch` the calls that are computed together.
         of the token, the paths with their handlers, and the replies to requests
         that have no handler
     handlers.py: the replies to the requests of each path, whose bodies it reads
-    server_state.py: the exports, their models once they are loaded, and the
-        limits, which all requests share
+    served_models.py: what all requests share, and each model with its queue,
+        and a thread that computes the calls
     call_queue.py: the requests of one body, as a call to the model, the calls
         that are computed together, and whose turn it is
-    served_model.py: a model with its queue, and a thread that computes the
-        calls
     errors.py: the errors that handlers raise, each of which is a reply
     page/: the page that the server shows in a browser
 """

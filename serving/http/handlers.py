@@ -21,8 +21,7 @@ from files.json_files import parse_json
 from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError, find_or_404
 from serving.http.serve_config import LimitOptions
-from serving.http.served_model import ServedModel
-from serving.http.server_state import ServerState
+from serving.http.served_models import ServedModel, ServerState
 from serving.text_tasks.request_fields import RequestError, RequestList
 from serving.text_tasks.text_task import AnyTextTask
 

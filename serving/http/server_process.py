@@ -26,7 +26,7 @@ from absl import logging
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from serving.http.app import ServerApp
-from serving.http.server_state import ServerState
+from serving.http.served_models import ServerState
 
 # Seconds for which a stopping server waits for a request on an idle connection.
 _IDLE_S = 0.5
