@@ -11,10 +11,8 @@ To reply to requests:
 
     input_rows.py: reads requests from files, or from arguments
     request_parser.py: finds the columns of the fields of a request in a row
-    reply_loop.py: the main loop, from input rows to output rows, in batches
-        of similar length
-    reply_rows.py: joins replies to the columns of their input rows, by
-        `RowOptions`
+    reply_loop.py: the main loop, from input rows to output rows, in batches of
+        similar length, by `RowOptions`
 
 To read a large input as a job. The input is cut into parts of about 4 MB. A
 unit of the job reads one part and writes its replies, a shard such as

@@ -23,8 +23,12 @@ from files.json_files import write_json
 from serving.engines import checksums
 from serving.predict.bulk_schema import create_schema, read_input_columns
 from serving.predict.bulk_setup import BulkSetup
-from serving.predict.reply_loop import MAX_LOGGED, RowCounter, reply_to_rows
-from serving.predict.reply_rows import RowOptions
+from serving.predict.reply_loop import (
+    MAX_LOGGED,
+    RowCounter,
+    RowOptions,
+    reply_to_rows,
+)
 
 # Increase this number whenever you change the code so that the replies change.
 _VERSION = 1

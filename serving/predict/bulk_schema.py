@@ -14,7 +14,7 @@ from data.tables import parquet
 from data.tables.file_ranges import FileRange, guess_range_format
 from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import InputRow
-from serving.predict.reply_rows import check_fields
+from serving.predict.reply_loop import check_fields
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.text_task import MASK, Reply
 

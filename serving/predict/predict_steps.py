@@ -28,8 +28,7 @@ from serving.predict.input_rows import (
     read_input_rows,
 )
 from serving.predict.predict_config import PredictConfig
-from serving.predict.reply_loop import RowCounter, reply_to_rows
-from serving.predict.reply_rows import RowOptions
+from serving.predict.reply_loop import RowCounter, RowOptions, reply_to_rows
 from serving.predict.request_parser import RequestColumns
 from serving.text_model import TextModel
 from serving.text_tasks.asking import ModelAsker

@@ -8,8 +8,7 @@ import pytest
 
 from serving.engines import EngineError
 from serving.predict.input_rows import InputRow
-from serving.predict.reply_loop import reply_to_rows
-from serving.predict.reply_rows import RowOptions
+from serving.predict.reply_loop import RowOptions, reply_to_rows
 from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
