@@ -9,8 +9,8 @@ data/predictions/ writes the rows as JSON lines, CSV or npy.
 
 To reply to requests:
 
-    input_rows.py: reads requests from files, or from arguments
-    request_parser.py: finds the columns of the fields of a request in a row
+    input_rows.py: reads requests from files, or from arguments, and finds the
+        columns of the fields of a request in a row
     reply_loop.py: the main loop, from input rows to output rows, in batches of
         similar length, by `RowOptions`
 

@@ -11,8 +11,7 @@ from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from files.paths import is_remote
 from serving.engines import ExportFormat, checksums
 from serving.model_cache import MODEL_CACHE
-from serving.predict.input_rows import InputRow, read_range_rows
-from serving.predict.request_parser import RequestColumns
+from serving.predict.input_rows import InputRow, RequestColumns, read_range_rows
 from serving.text_model import TextModel
 from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.text_task import ReplyOptions
