@@ -20,8 +20,7 @@ from data.predictions.output_writer import (
 )
 from files.paths import is_remote
 from serving.model_cache import MODEL_CACHE
-from serving.predict.bulk_job import BulkJob
-from serving.predict.bulk_setup import BulkSetup
+from serving.predict.bulk_job import BulkJob, BulkSetup
 from serving.predict.input_rows import (
     InputRow,
     RequestColumns,
