@@ -14,8 +14,7 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
     export_reading.py: reads the `TextEngine` and the settings of an export
     asking.py: `ModelAsker`, which gets the replies of a model, in steps
     request_fields.py: the fields of requests, and the texts in them
-    pairs.py: turns a text or a pair into an input of the network
-    tokenize.py: WordPieces, as the network reads them
+    tokenize.py: turns a text or a pair into WordPieces, which the network reads
     classify.py: labels of texts, and passages by how well they match a query
     embed.py: vectors
     tag.py: tags of words

@@ -7,12 +7,6 @@ import numpy as np
 
 from data.arrays import FloatArray
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.pairs import (
-    CutReply,
-    check_pair,
-    create_input,
-    encode_pair,
-)
 from serving.text_tasks.request_fields import RequestError, RequestField
 from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
@@ -20,6 +14,12 @@ from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
     TextTask,
+)
+from serving.text_tasks.tokenize import (
+    CutReply,
+    check_pair,
+    create_input,
+    encode_pair,
 )
 
 

@@ -12,11 +12,10 @@ from serving.engines import ids_outputs
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
-from serving.text_tasks.pairs import without_pairs
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import AnyTextTask
-from serving.text_tasks.tokenize import TOKENIZE
+from serving.text_tasks.tokenize import TOKENIZE, without_pairs
 
 # {what a model is for: text tasks that it supports, the main task first}. Other
 # models read only ids.
