@@ -25,16 +25,19 @@ from serving.model_cache import unpickle_model
 from serving.text_task_methods import Replies, TextTaskMethods
 from serving.text_tasks.asking import Failure, ModelAsker
 from serving.text_tasks.export_reading import read_export
-from serving.text_tasks.request_fields import Request, Texts, describe_place
-from serving.text_tasks.text_engine import AnyTextEngine, HeadT
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
+    AnyTextEngine,
     AnyTextTask,
     ContextT,
+    HeadT,
     ReplyOptions,
     ReplyT,
+    Request,
     RequestT,
+    Texts,
     TextTask,
+    describe_place,
 )
 
 

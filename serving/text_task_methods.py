@@ -17,15 +17,16 @@ from serving.text_tasks.pretrained import (
     FillMaskReply,
     NextSentenceReply,
 )
-from serving.text_tasks.request_fields import TextList, Texts
 from serving.text_tasks.tag import TAG, TagReply
-from serving.text_tasks.text_engine import HeadT
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     ContextT,
+    HeadT,
     ReplyOptions,
     ReplyT,
     RequestT,
+    TextList,
+    Texts,
     TextTask,
 )
 from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply

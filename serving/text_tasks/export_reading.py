@@ -5,7 +5,7 @@ serving/engines/.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,11 +17,12 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from serving.engines import Engine, checksums
-from serving.text_tasks.text_engine import (
+from serving.text_tasks.text_task import (
     AnyTextEngine,
-    create_text_engine,
+    AnyTextTask,
+    HeadT,
+    TextEngine,
 )
-from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.text_task_registry import (
     TEXT_TASKS_OF_CLASS,
     check_head_settings,
@@ -148,3 +149,36 @@ def read_tokenizer(folder: Path, preset: Preset) -> FullTokenizer:
             "the model was trained with. Export or copy the model again"
         )
     return tokenizer
+
+
+def create_text_engine(
+    engine: Engine,
+    tokenizer: FullTokenizer,
+    head_settings: HeadSettings,
+    parse_head: Callable[[HeadSettings], HeadT],
+) -> TextEngine[HeadT]:
+    """Returns a TextEngine whose inputs are as long as its engine accepts.
+
+    Args:
+        engine: engine that runs the network.
+        tokenizer: tokenizer of the model.
+        head_settings: settings of the head, which `check_head_settings` has
+            checked. If the length of the engine's inputs is fixed,
+            `max_seq_length` of the TextEngine is at most this length.
+        parse_head: function that returns the head. The settings that it gets
+            contain the `max_seq_length` of the TextEngine.
+
+    Raises:
+        ValueError: the inputs are too short for the windows of a span labeler.
+    """
+    fixed = engine.inputs["input_ids"][-1]
+    max_seq_length = min(filter(None, (head_settings["max_seq_length"], fixed)))
+    return TextEngine(
+        engine=engine,
+        tokenizer=tokenizer,
+        max_seq_length=max_seq_length,
+        # Google's script pads the windows of SQuAD, and padding is a candidate
+        # for an answer.
+        trims_padding=head_settings.get("trim_padding") is not False,
+        head=parse_head({**head_settings, "max_seq_length": max_seq_length}),
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 from serving.text_tasks.answer import parse_span_labeler_head
-from serving.text_tasks.text_engine import create_text_engine
+from serving.text_tasks.export_reading import create_text_engine
 from tests.support.serving.stub_engines import NumpyEngine
 
 
