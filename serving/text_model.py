@@ -24,7 +24,6 @@ from serving.engines import (
 from serving.model_cache import unpickle_model
 from serving.text_task_methods import Replies, TextTaskMethods
 from serving.text_tasks.asking import Failure, ModelAsker
-from serving.text_tasks.export_reading import read_export
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextEngine,
@@ -39,6 +38,7 @@ from serving.text_tasks.text_task import (
     TextTask,
     describe_place,
 )
+from serving.text_tasks.text_task_registry import read_export
 
 
 class TextModel(TextTaskMethods):

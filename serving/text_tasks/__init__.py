@@ -9,9 +9,8 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
     text_task.py: `TextTask`, the fields of its requests, the options of its
         replies, and `TextEngine`: an engine with its tokenizer, its lengths and
         the head of the model, such as the `ClassifierHead` of classify.py
-    text_task_registry.py: lists the text tasks, and says which of them a model
-        supports
-    export_reading.py: reads the `TextEngine` and the settings of an export
+    text_task_registry.py: lists the text tasks, and reads from an export which
+        of them its model supports, with the `TextEngine`
     asking.py: `ModelAsker`, which gets the replies of a model, in steps
     tokenize.py: turns a text or a pair into WordPieces, which the network reads
     classify.py: labels of texts, and passages by how well they match a query

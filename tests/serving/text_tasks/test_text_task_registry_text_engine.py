@@ -2,15 +2,15 @@
 
 import pytest
 
-from serving.text_tasks.answer import parse_span_labeler_head
-from serving.text_tasks.export_reading import create_text_engine
+from model_folders.kinds import ModelClass
+from serving.text_tasks.text_task_registry import create_text_engine
 from tests.support.serving.stub_engines import NumpyEngine
 
 
-def create_without_tokenizer(engine, parse_head=dict, **settings):
-    """Returns a TextEngine without a tokenizer."""
-    settings = {"max_seq_length": 64} | settings
-    return create_text_engine(engine, None, settings, parse_head)
+def create_without_tokenizer(engine, **settings):
+    """Returns the TextEngine of a span labeler, without a tokenizer."""
+    settings = {"max_seq_length": 64, "max_query_length": 16} | settings
+    return create_text_engine(engine, None, ModelClass.SPAN_LABELER, settings)
 
 
 @pytest.mark.parametrize(
@@ -37,15 +37,12 @@ def test_only_an_engine_that_reads_padding_pads_all_inputs(
 
 
 def test_a_head_has_inputs_as_long_as_its_engine():
-    text_engine = create_without_tokenizer(
-        NumpyEngine(fixed_length=32), labels=["no", "yes"]
-    )
-    assert text_engine.head == {"max_seq_length": 32, "labels": ["no", "yes"]}
+    text_engine = create_without_tokenizer(NumpyEngine(fixed_length=32))
+    assert text_engine.head.windows.max_seq_length == 32
+    assert text_engine.head.windows.max_query_length == 16
 
 
 def test_inputs_that_are_too_short_for_a_question_are_refused():
     engine = NumpyEngine(fixed_length=32)
     with pytest.raises(ValueError, match="max_query_length=40"):
-        create_without_tokenizer(
-            engine, parse_span_labeler_head, max_query_length=40
-        )
+        create_without_tokenizer(engine, max_query_length=40)

@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from serving.text_tasks.export_reading import read_tokenizer
+from serving.text_tasks.text_task_registry import read_tokenizer
 from tests.support.paths import SAMPLES
 
 
