@@ -13,7 +13,7 @@ Each text task has a TypedDict of its requests, such as `PairRequest`.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import (
     Any,
     Generic,
@@ -416,24 +416,3 @@ def describe_place(request_number: int, is_list: bool) -> str:
         is_list: whether the call may have other requests.
     """
     return f"text {request_number}: " if is_list else ""
-
-
-class TextList(Protocol):
-    """Several texts: a list, a tuple or another sequence, but not a str.
-
-    A str is a sequence of str too. Type checkers tell it apart, because its
-    `__contains__` accepts only a str.
-    """
-
-    def __contains__(self, value: object, /) -> bool:
-        """Returns whether a text is in the list."""
-
-    def __getitem__(self, index: int, /) -> str:
-        """Returns the text at an index."""
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterates over the texts."""
-
-
-# A text or several.
-Texts: TypeAlias = str | TextList
