@@ -112,7 +112,7 @@ class ServedModel:
     Args:
         text_model: the model, which accepts text.
         turn_s: seconds after which another batch has its turn. A turn ends with
-            a step of `ModelAsker.ask_in_steps`, which may take longer.
+            a slice of `ModelAsker.ask_in_slices`, which may take longer.
 
     Attributes:
         text_model: the model.

@@ -11,7 +11,7 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
         the head of the model, such as the `ClassifierHead` of classify.py
     text_task_registry.py: lists the text tasks, and reads from an export which
         of them its model supports, with the `TextEngine`
-    asking.py: `ModelAsker`, which gets the replies of a model, in steps
+    asking.py: `ModelAsker`, which gets the replies of a model, in slices
     tokenize.py: turns a text or a pair into WordPieces, which the network reads
     classify.py: labels of texts, and passages by how well they match a query
     embed.py: vectors
