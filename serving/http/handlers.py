@@ -297,7 +297,7 @@ async def _wait_for_replies(
     finally:
         replies.cancel()
         gone.cancel()
-    raise HttpError(504, f"no answer within {timeout_s:g} s; {advice}")
+    raise HttpError(504, f"no reply within {timeout_s:g} s; {advice}")
 
 
 async def _wait_for_disconnect(http_request: HttpRequest) -> None:

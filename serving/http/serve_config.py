@@ -70,7 +70,7 @@ class ServeConfig(Config):
     )
     allow_origin: Sequence[str] = option(
         (),
-        "Origin of web pages that may read the answers, such as "
+        "Origin of web pages that may read the replies, such as "
         "https://example.com. Repeat the flag for each origin. * allows all "
         "pages. By default, only the server's own page may.",
         is_repeated=True,

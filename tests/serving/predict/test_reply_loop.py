@@ -161,7 +161,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
 
 @pytest.fixture
 def started_predict(tmp_path, export_folders):
-    """(output) -> a running predict.py that has told of its first answers."""
+    """(output) -> a running predict.py that has told of its first replies."""
     line = json.dumps({"id": 1, "text_a": "The harbor light is on. " * 3})
     (tmp_path / "in.jsonl").write_text(f"{line}\n" * 200_000)
 

@@ -81,8 +81,8 @@ def test_two_labels_rank_by_the_probability_of_the_second(load_export):
     bert = load_export("pair")
     result = bert.rerank(QUERY, PASSAGES)["ranking"]
     for entry in result:
-        answer = bert.classify(QUERY, PASSAGES[entry["index"]])
-        expected = answer["probabilities"]["1"]
+        reply = bert.classify(QUERY, PASSAGES[entry["index"]])
+        expected = reply["probabilities"]["1"]
         assert entry["score"] == pytest.approx(expected, abs=1e-5)
 
 
