@@ -1,10 +1,32 @@
-"""What a `TextEngine` reads of the settings of its head."""
+"""What is read of an export: its vocabulary, and the settings of its head."""
+
+import types
 
 import pytest
 
 from model_folders.kinds import ModelClass
-from serving.text_tasks.text_task_registry import create_text_engine
+from serving.text_tasks.text_task_registry import (
+    create_text_engine,
+    read_tokenizer,
+)
+from tests.support.paths import SAMPLES
 from tests.support.serving.stub_engines import NumpyEngine
+
+
+@pytest.mark.parametrize("recorded", [{}, {"tokenizer": {}}])
+def test_a_vocabulary_without_a_recorded_one_is_accepted(recorded):
+    preset = types.SimpleNamespace(
+        do_lower_case=True, training_settings=recorded
+    )
+    assert read_tokenizer(SAMPLES, preset).do_lower_case
+
+
+def test_another_vocabulary_than_the_recorded_one_is_refused():
+    preset = types.SimpleNamespace(
+        do_lower_case=True, training_settings={"tokenizer": {"vocab": "other"}}
+    )
+    with pytest.raises(ValueError, match="is not the vocabulary"):
+        read_tokenizer(SAMPLES, preset)
 
 
 def create_without_tokenizer(engine, **settings):
