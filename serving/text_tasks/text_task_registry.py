@@ -105,11 +105,9 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
     head_settings["num_texts"] = preset.training_settings.get(
         "num_texts", stated
     )
-    preset_folder = Path(preset.path)
-    tokenizer = read_tokenizer(preset_folder, preset)
-    check_head_settings(
-        model_class, head_settings, preset_folder / model_json.MODEL_JSON_FILE
-    )
+    tokenizer = read_tokenizer(preset)
+    model_json_file = Path(preset.path) / model_json.MODEL_JSON_FILE
+    check_head_settings(model_class, head_settings, model_json_file)
     text_engine = create_text_engine(
         engine, tokenizer, model_class, head_settings
     )
@@ -136,18 +134,16 @@ def _read_preset(folder: Path) -> Preset:
     return folder_reading.read_preset(folder)
 
 
-def read_tokenizer(folder: Path, preset: Preset) -> FullTokenizer:
+def read_tokenizer(preset: Preset) -> FullTokenizer:
     """Reads the tokenizer of an export, and checks its vocabulary.
-
-    Args:
-        folder: folder of the vocabulary.
-        preset: what the export states about itself.
 
     Raises:
         OSError: the vocabulary cannot be read.
         ValueError: the model was trained with another vocabulary.
     """
-    tokenizer = FullTokenizer(folder / "vocab.txt", preset.do_lower_case)
+    tokenizer = FullTokenizer(
+        Path(preset.path) / "vocab.txt", preset.do_lower_case
+    )
     tokenizer.vocabulary.check_tokens()
     recorded = preset.training_settings.get("tokenizer", {})
     if recorded.get("vocab") not in (None, tokenizer.identity["vocab"]):

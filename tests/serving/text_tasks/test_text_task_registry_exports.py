@@ -16,17 +16,19 @@ from tests.support.serving.stub_engines import NumpyEngine
 @pytest.mark.parametrize("recorded", [{}, {"tokenizer": {}}])
 def test_a_vocabulary_without_a_recorded_one_is_accepted(recorded):
     preset = types.SimpleNamespace(
-        do_lower_case=True, training_settings=recorded
+        path=SAMPLES, do_lower_case=True, training_settings=recorded
     )
-    assert read_tokenizer(SAMPLES, preset).do_lower_case
+    assert read_tokenizer(preset).do_lower_case
 
 
 def test_another_vocabulary_than_the_recorded_one_is_refused():
     preset = types.SimpleNamespace(
-        do_lower_case=True, training_settings={"tokenizer": {"vocab": "other"}}
+        path=SAMPLES,
+        do_lower_case=True,
+        training_settings={"tokenizer": {"vocab": "other"}},
     )
     with pytest.raises(ValueError, match="is not the vocabulary"):
-        read_tokenizer(SAMPLES, preset)
+        read_tokenizer(preset)
 
 
 def create_without_tokenizer(engine, **settings):
