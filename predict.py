@@ -1,8 +1,8 @@
 """Applies an exported model to texts from the command line, a pipe or files.
 
 A request is a JSON object, one per line, or a row of a table, or a line of
-plain text. For each request the script writes an answer: a JSON object, a row
-of CSV, or a vector. The tasks, each with a request and its answer:
+plain text. For each request the script writes a reply: a JSON object, a row of
+CSV, or a vector. The tasks, each with a request and its reply:
 
     fill-mask      {"text": "The [MASK] is blue."}  -> {"masks": [[{"token": ..
     next-sentence  {"text_a": "..", "text_b": ".."} -> {"probability": ..}
@@ -13,9 +13,9 @@ of CSV, or a vector. The tasks, each with a request and its answer:
     rerank         {"query": "..", "passages": [..]} -> {"ranking": [..]}
     tokenize       {"text": ".."}          -> {"tokens": .., ..}
 
-For pairs, `classify` and `tokenize` read {"text_a": "..", "text_b": ".."}. An
-answer begins with all columns of its row, or fields of its JSON object. An
-empty text has an empty answer. For a request that fails, the script writes
+For pairs, `classify` and `tokenize` read {"text_a": "..", "text_b": ".."}. A
+reply begins with all columns of its row, or fields of its JSON object. An empty
+text has an empty reply. For a request that fails, the script writes
 {"line": number, "error": message}, and its exit status is 1.
 
 Of the commands below, the first answers the requests in a table, and the second

@@ -5,7 +5,7 @@
     GET  /                        a page to try the models in a browser
     GET  /healthz                 200 once every model is loaded
     GET  /v1/models/NAME          whether the model is loaded
-    POST /api/models/NAME/TASK    what predict.py answers to the same JSON
+    POST /api/models/NAME/TASK    what predict.py replies to the same JSON
     POST /v1/models/NAME:predict  {"instances": [texts or objects]}
 
 The server stops at SIGTERM or Ctrl-C, after answering all accepted requests.

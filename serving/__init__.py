@@ -16,8 +16,7 @@ To write an export:
 
 To call an export from Python. Read the first of these modules first:
 
-    text_model.py: `load` and `TextModel`, texts in, dicts out
-    text_task_methods.py: the methods of `TextModel`, one for each text task
+    text_model.py: `load`, and `TextModel` with a method for each text task
     model_cache.py: loads a model once in a process, also from pickles
     text_tasks/: converts requests to inputs, and outputs to replies
     engines/: loads and runs the network, arrays in, arrays out

@@ -14,14 +14,16 @@ import time
 from collections.abc import Iterator, Sequence
 
 from serving.http.errors import to_http_error
-from serving.text_tasks.asking import Failure, ModelAsker, StepReplies
-from serving.text_tasks.request_fields import (
+from serving.text_tasks.asking import Failure, ModelAsker, SliceReplies
+from serving.text_tasks.text_task import (
+    AnyTextEngine,
+    AnyTextTask,
     CheckedRequest,
+    Reply,
+    ReplyOptions,
     RequestError,
     describe_place,
 )
-from serving.text_tasks.text_engine import AnyTextEngine
-from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
 # A batch contains the requests that wait, up to these numbers of texts and of
 # bytes, of which the network computes about a thousand WordPieces at a time.
@@ -156,25 +158,25 @@ class CallBatch:
         ]
         self._replies: list[bytes | Failure] = [b""] * len(self._requests)
         # None before the first turn.
-        self._steps: Iterator[StepReplies] | None = None
+        self._slices: Iterator[SliceReplies] | None = None
         self.is_computed = False
 
     def run(self, text_engine: AnyTextEngine, seconds: float) -> None:
-        """Computes until the first step that ends after `seconds`."""
+        """Computes until the first slice that ends after `seconds`."""
         end = time.monotonic() + seconds
-        if self._steps is None:
+        if self._slices is None:
             text_task = self.calls[0].text_task
             asker = ModelAsker(text_engine, text_task, _REPLY_OPTIONS)
-            self._steps = asker.ask_in_steps(dict(enumerate(self._requests)))
-        for step_replies in self._steps:
-            self._keep(step_replies)
+            self._slices = asker.ask_in_slices(dict(enumerate(self._requests)))
+        for slice_replies in self._slices:
+            self._keep(slice_replies)
             if time.monotonic() > end:
                 return
         self.is_computed = True
 
-    def _keep(self, step_replies: StepReplies) -> None:
-        """Keeps the replies of a step, as the JSON that clients get."""
-        for index, reply in step_replies.items():
+    def _keep(self, slice_replies: SliceReplies) -> None:
+        """Keeps the replies of a slice, as the JSON that clients get."""
+        for index, reply in slice_replies.items():
             if isinstance(reply, Failure):
                 self._replies[index] = reply
             else:

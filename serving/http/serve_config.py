@@ -20,8 +20,8 @@ class LimitOptions:
         "Maximum number of texts in a request. A pair of texts counts as one.",
         at_least=1,
     )
-    # Measured: of the largest request, no step takes longer than 0.15 s on one
-    # CPU, except for running a large network. Other requests wait for a step.
+    # Measured: of the largest request, no slice takes longer than 0.15 s on one
+    # CPU, except for running a large network. Other requests wait for a slice.
     max_pieces: int = option(
         1 << 14,
         "Maximum number of WordPieces that the model reads in a request, so "
@@ -69,7 +69,7 @@ class ServeConfig(Config):
     )
     allow_origin: Sequence[str] = option(
         (),
-        "Origin of web pages that may read the answers, such as "
+        "Origin of web pages that may read the replies, such as "
         "https://example.com. Repeat the flag for each origin. * allows all "
         "pages. By default, only the server's own page may.",
         is_repeated=True,

@@ -9,12 +9,10 @@ data/output_writer.py writes the rows as JSON lines, CSV or npy.
 
 To reply to requests:
 
-    input_rows.py: reads requests from files, or from arguments
-    request_parser.py: finds the columns of the fields of a request in a row
-    reply_loop.py: the main loop, from input rows to output rows, in batches
-        of similar length
-    reply_rows.py: joins replies to the columns of their input rows, by
-        `RowOptions`
+    input_rows.py: reads requests from files, or from arguments, and finds the
+        columns of the fields of a request in a row
+    reply_loop.py: the main loop, from input rows to output rows, in batches of
+        similar length, by `RowOptions`
 
 To read a large input as a job. The input is cut into parts of about 4 MB. A
 unit of the job reads one part and writes its replies, a shard such as
@@ -23,7 +21,6 @@ the model and the flags, so any processes and machines can work on the units, in
 any order, twice, and again after a kill. data/parallel_jobs/job.py
 describes how a job resumes:
 
-    bulk_job.py: `BulkJob`, whose units each read a part and write a shard
-    bulk_setup.py: `BulkSetup`, which all units of a job share
-    bulk_schema.py: finds the columns that all shards have
+    bulk_job.py: `BulkJob`, whose units each read a part and write a shard, and
+        `BulkSetup`, which all units share
 """

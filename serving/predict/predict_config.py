@@ -62,20 +62,20 @@ class PredictConfig(Config):
     )
     output_file: str | None = option(
         None,
-        "File to write the answers to. It appears when all requests are "
+        "File to write the replies to. It appears when all requests are "
         "answered. The default is standard output.",
         path_type=PathType.OUTPUT_FILE,
     )
     output_format: output_writer.OutputFormat | None = option(
         None,
-        "Format of the answers. By default, the ending of --output_file "
+        "Format of the replies. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "
         "can store only a single numeric field.",
         choices=output_writer.OUTPUT_FORMATS,
     )
     output_fields: Sequence[str] | None = option(
         None,
-        "Fields of the answers to write, comma-separated. The default is all "
+        "Fields of the replies to write, comma-separated. The default is all "
         "fields. For npy it is the numeric result of the task, such as the "
         "probabilities or the mean vector.",
     )

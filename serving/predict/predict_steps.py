@@ -20,17 +20,15 @@ from data.output_writer import (
 from data.parallel_jobs.job import choose_unit_runner
 from files.paths import is_remote
 from serving.model_cache import MODEL_CACHE
-from serving.predict.bulk_job import BulkJob
-from serving.predict.bulk_setup import BulkSetup
+from serving.predict.bulk_job import BulkJob, BulkSetup
 from serving.predict.input_rows import (
     InputRow,
+    RequestColumns,
     create_input_rows,
     read_input_rows,
 )
 from serving.predict.predict_config import PredictConfig
-from serving.predict.reply_loop import RowCounter, reply_to_rows
-from serving.predict.reply_rows import RowOptions
-from serving.predict.request_parser import RequestColumns
+from serving.predict.reply_loop import RowCounter, RowOptions, reply_to_rows
 from serving.text_model import TextModel
 from serving.text_tasks.asking import ModelAsker
 from terminal import signals

@@ -13,11 +13,11 @@ from data.squad.squad_options import (
 )
 from model_folders.model_json_types import SpanLabelerSettings
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
+    RequestField,
+    TextEngine,
     TextTask,
 )
 

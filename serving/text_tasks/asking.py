@@ -1,4 +1,4 @@
-"""Gets the replies of a model to several requests at once, in steps.
+"""Gets the replies of a model to several requests at once, in slices.
 
     requests = [{"text": "The boat left."}]
     replies = ModelAsker(text_model.text_engine, text_task).ask(requests)
@@ -16,14 +16,15 @@ from typing import NamedTuple, TypeAlias
 from absl import logging
 
 from serving.engines import EngineError, OutputArrays
-from serving.text_tasks.request_fields import CheckedRequest, RequestError
-from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
+    AnyTextEngine,
     AnyTextTask,
+    CheckedRequest,
     EncodedRequest,
     Reply,
     ReplyOptions,
+    RequestError,
 )
 
 
@@ -33,15 +34,15 @@ class Failure(NamedTuple):
     Attributes:
         error: what the request raised: a RequestError if the request is wrong,
             or an EngineError if the network fails. Any other error is a bug,
-            which only `ModelAsker.ask_in_steps` returns.
+            which only `ModelAsker.ask_in_slices` returns.
     """
 
     error: Exception
 
 
-# The replies that a step computed, {index of the request: its reply or its
-# failure}. They are empty after a step that only encoded a request.
-StepReplies: TypeAlias = dict[int, Reply | Failure]
+# The replies that a slice computed, {index of the request: its reply or its
+# failure}. They are empty after a slice that only encoded a request.
+SliceReplies: TypeAlias = dict[int, Reply | Failure]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,8 +77,8 @@ class ModelAsker:
                 checked[index] = self.text_task.parse_request(request)
             except RequestError as error:
                 replies[index] = Failure(error)
-        for step_replies in self.ask_in_steps(checked):
-            for index, reply in step_replies.items():
+        for slice_replies in self.ask_in_slices(checked):
+            for index, reply in slice_replies.items():
                 if isinstance(reply, Failure):
                     self._check_no_bug(reply.error)
                 replies[index] = reply
@@ -98,23 +99,23 @@ class ModelAsker:
             ) from error
         raise error
 
-    def ask_in_steps(
+    def ask_in_slices(
         self, requests: Mapping[int, CheckedRequest]
-    ) -> Iterator[StepReplies]:
-        """Replies to requests that are checked, in steps.
+    ) -> Iterator[SliceReplies]:
+        """Replies to requests that are checked, in slices of the work.
 
-        A step encodes a request or runs a batch of the network. Between two
-        steps, the caller may do something else, or stop.
+        A slice encodes a request or runs a batch of the network. Between two
+        slices, the caller may do something else, or stop.
 
         Args:
             requests: {index of a request: the request}.
 
         Yields:
-            the replies that each step computed.
+            the replies that each slice computed.
         """
         encoded: dict[int, EncodedRequest[object]] = {}
         for index, request in requests.items():
-            replies: StepReplies = {}
+            replies: SliceReplies = {}
             if not self.text_task.has_text(request):
                 # The network would compute a reply to an empty text.
                 replies[index] = {}
@@ -130,7 +131,7 @@ class ModelAsker:
 
     def _ask_encoded(
         self, encoded: Mapping[int, EncodedRequest[object]]
-    ) -> Iterator[StepReplies]:
+    ) -> Iterator[SliceReplies]:
         """Yields the replies to requests after each batch.
 
         If the network fails on a batch, logs why, and runs it for each request
@@ -157,7 +158,7 @@ class ModelAsker:
 
     def _run_batches(
         self, encoded: Mapping[int, EncodedRequest[object]]
-    ) -> Iterator[StepReplies]:
+    ) -> Iterator[SliceReplies]:
         """Runs the network, and yields the replies after each batch.
 
         Raises an EngineError if the network fails on a batch.

@@ -14,20 +14,21 @@ from model_folders import output_modes
 from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
 from serving.engines import OutputArrays, ids_outputs
-from serving.text_tasks.pairs import (
+from serving.text_tasks.text_task import (
+    AnyTextEngine,
+    EncodedRequest,
+    ReplyOptions,
+    RequestField,
+    TextEngine,
+    TextTask,
+)
+from serving.text_tasks.tokenize import (
     CutReply,
     PairRequest,
     check_pair,
     create_input,
     encode_pair,
     pair_of,
-)
-from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import AnyTextEngine, TextEngine
-from serving.text_tasks.text_task import (
-    EncodedRequest,
-    ReplyOptions,
-    TextTask,
 )
 
 

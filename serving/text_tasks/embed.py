@@ -5,10 +5,13 @@ from typing import NotRequired
 import numpy as np
 
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.pairs import CutReply, encode_pair
-from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import AnyTextEngine
-from serving.text_tasks.text_task import ReplyOptions, TextTask
+from serving.text_tasks.text_task import (
+    AnyTextEngine,
+    ReplyOptions,
+    RequestField,
+    TextTask,
+)
+from serving.text_tasks.tokenize import CutReply, encode_pair
 
 
 class EmbedReply(CutReply):

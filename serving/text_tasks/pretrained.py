@@ -7,19 +7,20 @@ import numpy as np
 
 from data.arrays import FloatArray
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.pairs import (
+from serving.text_tasks.text_task import (
+    MASK,
+    AnyTextEngine,
+    EncodedRequest,
+    ReplyOptions,
+    RequestError,
+    RequestField,
+    TextTask,
+)
+from serving.text_tasks.tokenize import (
     CutReply,
     check_pair,
     create_input,
     encode_pair,
-)
-from serving.text_tasks.request_fields import RequestError, RequestField
-from serving.text_tasks.text_engine import AnyTextEngine
-from serving.text_tasks.text_task import (
-    MASK,
-    EncodedRequest,
-    ReplyOptions,
-    TextTask,
 )
 
 

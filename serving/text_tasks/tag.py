@@ -8,11 +8,11 @@ from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
 from model_folders.model_json_types import TokenClassifierSettings
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
+    RequestField,
+    TextEngine,
     TextTask,
 )
 

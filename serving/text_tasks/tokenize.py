@@ -1,21 +1,121 @@
-"""The text task `tokenize`, which returns the WordPieces of a text."""
+"""Turns a text or a pair of texts into WordPieces, as one input of the network.
 
-from typing import TypedDict
+Text tasks over a text or a pair share the functions of this module. The text
+task `tokenize` returns the WordPieces.
+"""
 
-from serving.engines import OutputArrays
-from serving.text_tasks.pairs import (
-    PairRequest,
-    check_pair,
-    create_input,
-    pair_of,
-)
-from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import AnyTextEngine
+import dataclasses
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict
+
+from data.text.token_windows import join_tokens
+from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.text_task import (
+    AnyTextEngine,
+    AnyTextTask,
     EncodedRequest,
     ReplyOptions,
+    Request,
+    RequestError,
+    RequestField,
     TextTask,
 )
+
+
+class PairRequest(TypedDict):
+    """A text or a pair of texts.
+
+    Attributes:
+        text_a: the only or the first text.
+        text: the same text under its other name. A request contains one name.
+        text_b: second text of a pair.
+    """
+
+    text_a: NotRequired[str]
+    text: NotRequired[str]
+    text_b: NotRequired[str]
+
+
+class CutReply(TypedDict):
+    """A reply to texts of which the model may have read only the beginning.
+
+    Attributes:
+        num_wordpieces_cut: number of WordPieces that the model did not read, if
+            there are any.
+    """
+
+    num_wordpieces_cut: NotRequired[int]
+
+
+def encode_pair(
+    text_engine: AnyTextEngine, request: PairRequest
+) -> EncodedRequest[NetworkInput]:
+    """Turns one or two texts into one input, which decoding reads too."""
+    max_seq_length = text_engine.max_seq_length
+    text_a, text_b = pair_of(request)
+    network_input = create_input(
+        text_engine,
+        text_engine.tokenizer.tokenize_beginning(text_a, max_seq_length),
+        text_engine.tokenizer.tokenize_beginning(text_b, max_seq_length),
+    )
+    return EncodedRequest([network_input], network_input)
+
+
+def create_input(
+    text_engine: AnyTextEngine,
+    tokens_a: list[str],
+    tokens_b: Sequence[str] = (),
+) -> NetworkInput:
+    """Creates the input that joins the WordPieces of one or two texts."""
+    max_seq_length = text_engine.max_seq_length
+    tokens, first_length, num_cut = join_tokens(
+        tokens_a, tokens_b, max_seq_length
+    )
+    ids = text_engine.tokenizer.convert_tokens_to_ids(tokens)
+    return NetworkInput(ids, first_length, num_cut)
+
+
+def pair_of(request: PairRequest) -> tuple[str, str]:
+    """Returns the text of a request and its second text, which may be ""."""
+    text_a = request["text"] if "text" in request else request["text_a"]
+    return text_a, request.get("text_b", "")
+
+
+def check_pair(request: Request) -> None:
+    """Checks that a request names its first text once.
+
+    Raises:
+        RequestError: the request names the text twice.
+    """
+    if "text" in request and "text_a" in request:
+        raise RequestError(
+            "'text' and 'text_a' are the same field; use only one"
+        )
+
+
+def without_pairs(text_task: AnyTextTask) -> AnyTextTask:
+    """Returns a text task whose requests contain no second text.
+
+    This is a copy if the second text is optional. Other text tasks need both
+    texts, or have no second one.
+    """
+    if RequestField("text_b", is_required=False) not in text_task.fields:
+        return text_task
+    return dataclasses.replace(
+        text_task,
+        fields=[RequestField("text", aliases=("text_a",))],
+        check_fields=_check_single_text,
+    )
+
+
+def _check_single_text(request: Request) -> None:
+    """Checks that a request names its text once, and has no second text."""
+    check_pair(request)
+    if request.get("text_b"):
+        raise RequestError(
+            "this model was trained on single texts, so it accepts no "
+            "'text_b'. Send each text by itself"
+        )
 
 
 class TokenizeReply(TypedDict):

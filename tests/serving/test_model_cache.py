@@ -56,7 +56,7 @@ def test_a_relative_path_is_valid_in_other_folders(export_folders, monkeypatch):
 
 
 def change_file(model, name):
-    """Changes a file of an export so that its answers change."""
+    """Changes a file of an export so that its replies change."""
     path = Path(model.path, name)
     if name == "vocab.txt":
         *tokens, second, first = path.read_text().splitlines()

@@ -211,10 +211,10 @@ def count_tokens(text):
     return sum(map(len, parts)) + num_masks
 
 
-def check_cut(answers, lengths):
-    """Checks that answers count the WordPieces beyond the model's length."""
+def check_cut(replies, lengths):
+    """Checks that replies count the WordPieces beyond the model's length."""
     expected = [max(length - LENGTH, 0) for length in lengths]
-    counts = [answer.get("num_wordpieces_cut", 0) for answer in answers]
+    counts = [reply.get("num_wordpieces_cut", 0) for reply in replies]
     assert counts == expected
     assert {*counts} >= {0, 1}
     assert max(counts) > 100

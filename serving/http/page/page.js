@@ -1,8 +1,8 @@
-// Shows a form for a task of a model, asks the server, and shows the answer.
+// Shows a form for a task of a model, asks the server, and shows the reply.
 // Texts are inserted as text, never as HTML.
 "use strict";
 
-// {task: {title, fields: {field: [label, rows, example]}, show(target, answer,
+// {task: {title, fields: {field: [label, rows, example]}, show(target, reply,
 // request)}}. A form shows those fields that the model has.
 const TASKS = {
   "classify": {
@@ -139,8 +139,8 @@ function showEntities(target, { entities }, { text }) {
   if (!entities.length) target.append(faint("No names were found."));
 }
 
-function showSimilarity(target, answers, { text: sentences }) {
-  const vectors = answers.map((answer) => answer.mean_normalized);
+function showSimilarity(target, replies, { text: sentences }) {
+  const vectors = replies.map((reply) => reply.mean_normalized);
   const table = element("table", {}, element("tr", {}, element("th"),
     ...sentences.map((_, i) => element("th", { scope: "col" }, `${i + 1}`))));
   vectors.forEach((a, i) => table.append(element("tr", {},
@@ -155,7 +155,7 @@ const tokenField = document.querySelector("#token input");
 const statusLine = document.querySelector("#status");
 const form = document.querySelector("form");
 const select = form.querySelector("select");
-const answer = document.querySelector("#answer");
+const replySection = document.querySelector("#reply");
 // [model, task] of each option of `select`.
 let choices = [];
 
@@ -179,7 +179,7 @@ async function fetchJson(path, body) {
     reply = JSON.parse(text);
   } catch {
     // A proxy, or a server with too many connections, replies with plain text.
-    reply = { error: `the server answered ${response.status}: ` +
+    reply = { error: `the server replied ${response.status}: ` +
       text.slice(0, 200) };
   }
   if (!response.ok || reply.error) throw new Error(reply.error);
@@ -200,7 +200,7 @@ function showForm() {
       field.value = key === "text_b" && !model.num_texts ? "" : example;
       return element("label", {}, label, field);
     }));
-  answer.hidden = true;
+  replySection.hidden = true;
 }
 
 async function ask(event) {
@@ -217,7 +217,7 @@ async function ask(event) {
   try {
     const path = `api/models/${encodeURIComponent(model.name)}/${name}`;
     const reply = await fetchJson(path, request);
-    // The answer to an empty text is empty.
+    // The reply to an empty text is empty.
     if (!Object.keys(reply).length) throw new Error("enter a text");
     TASKS[name].show(output, reply, request);
     document.querySelector("#note").textContent =
@@ -226,8 +226,8 @@ async function ask(event) {
     output.replaceChildren(
       element("p", { class: "error", role: "alert" }, error.message));
   }
-  answer.replaceChildren(output);
-  answer.hidden = button.disabled = false;
+  replySection.replaceChildren(output);
+  replySection.hidden = button.disabled = false;
 }
 
 async function start() {

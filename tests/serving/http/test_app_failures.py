@@ -10,8 +10,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 import serving
 from serving.engines import EngineOptions
 from serving.http.app import ServerApp
-from serving.http.served_model import ServedModel
-from serving.http.server_state import ExportToServe
+from serving.http.served_models import ExportToServe, ServedModel
 from tests.support.serving import asgi, exports
 
 PATH = "/api/models/m/classify"

@@ -1,4 +1,4 @@
-"""The page in a browser: choose, type, ask, read the answer."""
+"""The page in a browser: choose, type, ask, read the reply."""
 
 import http.server
 import json
@@ -113,9 +113,9 @@ def ask_on_page(driver, server):
                 "arguments[0].value = arguments[1]", field, text
             )
         find_visible(driver, "textarea").send_keys(Keys.CONTROL, Keys.ENTER)
-        # Until then, the page shows the last answer.
+        # Until then, the page shows the last reply.
         find_visible(driver, "form button:enabled")
-        return find_visible(driver, "#answer")
+        return find_visible(driver, "#reply")
 
     yield ask_on_page
     errors = [
@@ -127,7 +127,7 @@ def ask_on_page(driver, server):
         errors
     )
     # No script in a text or a label ran, or became an element.
-    assert not driver.find_elements(By.CSS_SELECTOR, "#answer img, body script")
+    assert not driver.find_elements(By.CSS_SELECTOR, "#reply img, body script")
 
 
 def test_the_bar_of_a_label_is_as_long_as_its_probability(driver, ask_on_page):
@@ -141,9 +141,9 @@ def test_the_bar_of_a_label_is_as_long_as_its_probability(driver, ask_on_page):
 
 
 def test_a_form_of_single_texts_has_one_field(driver, ask_on_page):
-    answer = ask_on_page("single: classify")
+    reply = ask_on_page("single: classify")
     assert len(texts_of(driver, "textarea")) == 1
-    assert texts_of(answer, ".error") == ["enter a text"]
+    assert texts_of(reply, ".error") == ["enter a text"]
 
 
 def test_a_form_of_pairs_has_two_filled_fields(driver, ask_on_page):
@@ -163,54 +163,54 @@ def test_the_second_field_is_empty_where_pairs_are_not_known(
 
 
 def test_the_page_shows_the_words_of_each_gap(ask_on_page):
-    answer = ask_on_page(
+    reply = ask_on_page(
         "pretraining: fill the gap", text="The [MASK] is [MASK]."
     )
-    assert texts_of(answer, "h2") == ["1. [MASK]", "2. [MASK]"]
+    assert texts_of(reply, "h2") == ["1. [MASK]", "2. [MASK]"]
 
 
 def test_the_page_shows_that_a_text_has_no_gap(ask_on_page):
-    answer = ask_on_page("pretraining: fill the gap", text="no gap")
-    (error,) = texts_of(answer, ".error")
+    reply = ask_on_page("pretraining: fill the gap", text="no gap")
+    (error,) = texts_of(reply, ".error")
     assert error.startswith("no [MASK] in 'text'")
 
 
 def test_the_page_shows_whether_a_sentence_follows(ask_on_page):
-    answer = ask_on_page("pretraining: next sentence")
-    assert "follows" in texts_of(answer, ".bars span")
+    reply = ask_on_page("pretraining: next sentence")
+    assert "follows" in texts_of(reply, ".bars span")
 
 
 def test_the_page_shows_the_cosines_of_sentences(ask_on_page):
-    answer = ask_on_page(
+    reply = ask_on_page(
         "features: compare sentences", text="A boat.\n\nA boat.\nNo!"
     )
-    cells = texts_of(answer, "td")
+    cells = texts_of(reply, "td")
     assert len(cells) == 9
     assert cells[0] == cells[1] == "1.00" != cells[2]
 
 
 def test_answers_are_marked_in_the_passage(driver, ask_on_page):
     context = f"\U0001f6a2 {EVIL} is kept by Anna."
-    answer = ask_on_page(
+    reply = ask_on_page(
         "squad: answer a question", context=context, question="Who?"
     )
     passage = find_visible(driver, ".passage").get_property("textContent")
     assert passage == context
-    for button in answer.find_elements(By.CSS_SELECTOR, "ol button"):
+    for button in reply.find_elements(By.CSS_SELECTOR, "ol button"):
         button.click()
         assert (
             find_visible(driver, ".passage").get_property("textContent")
             == context
         )
-        marked = "".join(texts_of(answer, "mark"))
+        marked = "".join(texts_of(reply, "mark"))
         # White space at the ends of elements is not part of what is seen.
         is_none = button.text == "no answer"
         assert is_none or marked.split() == button.text.split()
 
 
 def test_names_are_marked_in_the_text(driver, ask_on_page):
-    answer = ask_on_page("ner: find names", text=EVIL)
-    kinds = texts_of(answer, "mark small")
+    reply = ask_on_page("ner: find names", text=EVIL)
+    kinds = texts_of(reply, "mark small")
     passage = find_visible(driver, ".passage").get_property("textContent")
     for kind in {*kinds}:
         passage = passage.replace(kind, "")
@@ -226,7 +226,7 @@ class Site(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.end_headers()
         page = f"""<title>asked</title><script type="module">
-            console.log = (text) => document.title = `answer: ${{text}}`;
+            console.log = (text) => document.title = `reply: ${{text}}`;
             addEventListener("unhandledrejection",
                 (event) => document.title = `failed: ${{event.reason}}`);
             try {{ {self.server.code} }} catch (error) {{
@@ -271,10 +271,10 @@ def ask_from_site(driver, export_folders, tmp_path, site):
     return ask_from_site
 
 
-def test_a_page_of_an_allowed_origin_gets_its_answer(ask_from_site, site):
+def test_a_page_of_an_allowed_origin_gets_its_reply(ask_from_site, site):
     title = ask_from_site(allow_origin=site.address)
-    assert title in [f"answer: {label}" for label in ("no", "maybe", "yes")]
+    assert title in [f"reply: {label}" for label in ("no", "maybe", "yes")]
 
 
-def test_a_page_of_another_origin_gets_no_answer(ask_from_site):
+def test_a_page_of_another_origin_gets_no_reply(ask_from_site):
     assert ask_from_site() == "failed: TypeError: Failed to fetch"

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from serving.http.app import TokenCheck
 
-CHECK = TokenCheck(Response("passed"), "s3cret", open_paths=["/healthz"])
+CHECK = TokenCheck(Response("passed"), "s3cret")
 
 
 def status_of(path, header=b""):
@@ -51,5 +51,6 @@ def test_a_request_without_the_token_is_refused(header):
     assert status_of("/api/models", header) == 401
 
 
-def test_an_open_path_needs_no_token():
-    assert status_of("/healthz") == 200
+@pytest.mark.parametrize("path", ["/", "/page.js", "/page.css", "/healthz"])
+def test_the_page_and_the_health_need_no_token(path):
+    assert status_of(path) == 200

@@ -1,6 +1,6 @@
 """What web developers expect of serve.py: methods, paths, origins, snippets.
 
-serving/http/routes.py lists the paths, and answers the requests to others.
+serving/http/app.py lists the paths, and answers the requests to others.
 serving/http/handlers.py answers the requests to the paths.
 """
 
@@ -224,7 +224,7 @@ def python_lines(port):
     return code.replace(ADDRESS, f"http://localhost:{port}")
 
 
-def test_the_python_code_of_the_page_gets_an_answer(server):
+def test_the_python_code_of_the_page_gets_a_reply(server):
     pytest.importorskip("requests")
     done = subprocess.run(
         [sys.executable, "-c", python_lines(server.port)],
@@ -261,7 +261,7 @@ def test_the_python_code_of_the_page_waits_for_a_server_that_restarts(
     assert output.strip() in ("no", "maybe", "yes")
 
 
-def test_the_curl_command_of_the_page_gets_an_answer(server, tmp_path):
+def test_the_curl_command_of_the_page_gets_a_reply(server, tmp_path):
     if not shutil.which("curl"):
         pytest.skip("needs curl")
     page = (ROOT / "docs/server.md").read_text("utf-8")

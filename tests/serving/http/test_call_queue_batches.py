@@ -40,11 +40,11 @@ def test_each_call_of_a_batch_gets_its_own_replies():
     ]
 
 
-def test_a_batch_without_time_left_runs_one_step_at_a_turn():
+def test_a_batch_without_time_left_runs_one_slice_at_a_turn():
     engine = EchoEngine()
     batch = CallBatch([create_call("a", "b")])
     text_engine = EchoModel(engine).text_engine
-    # Two steps encode the texts, and two compute them.
+    # Two slices encode the texts, and two compute them.
     for _ in range(4):
         batch.run(text_engine, seconds=-1)
         assert not batch.is_computed

@@ -78,9 +78,9 @@ def serve_with(monkeypatch):
         def raise_error(name):
             raise error
 
-        module = types.ModuleType("server_state")
+        module = types.ModuleType("served_models")
         module.__getattr__ = raise_error
-        name = "serving.http.server_state"
+        name = "serving.http.served_models"
         monkeypatch.setitem(sys.modules, name, module)
         config = ServeConfig(
             engine_options=EngineOptions(), limits=LimitOptions(), model=["a"]

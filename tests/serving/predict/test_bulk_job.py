@@ -83,7 +83,7 @@ def test_the_bytes_do_not_depend_on_the_processes(
 
 @pytest.fixture(scope="module")
 def whole_replies(inputs, export_folders, tmp_path_factory):
-    """The answers to in.jsonl that one process wrote to one file."""
+    """The replies to in.jsonl that one process wrote to one file."""
     path = tmp_path_factory.mktemp("whole") / "out.jsonl"
     assert run_in(inputs, export_folders, path).status == 1
     return output_files.read_json_lines(path)
@@ -92,8 +92,8 @@ def whole_replies(inputs, export_folders, tmp_path_factory):
 def test_the_replies_are_those_of_one_file(jobs, whole_replies):
     lines = [line for part in jobs["jsonl"] for line in part.splitlines()]
     assert len(lines) == len(whole_replies) == 1501
-    for line, answer in zip(lines, whole_replies, strict=True):
-        row, expected = json.loads(line), dict(answer)
+    for line, reply in zip(lines, whole_replies, strict=True):
+        row, expected = json.loads(line), dict(reply)
         numbers = [*row.pop("probabilities", {}).values()]
         wanted = [*expected.pop("probabilities", {}).values()]
         np.testing.assert_allclose(numbers, wanted, atol=1e-5)
@@ -328,7 +328,7 @@ def test_a_damaged_shard_is_written_again(finished_folder, repeat):
         pytest.param(
             {"output_fields": "vector"},
             ("--output_fields=vector", "label"),
-            id="a field of no answer",
+            id="a field of no reply",
         ),
         pytest.param(
             {"output_fields": "label", "output_format": "npy"},

@@ -96,7 +96,7 @@ def test_a_resumed_job_does_not_repeat_finished_units(resumed_job):
 def test_a_resumed_job_answers_as_an_undisturbed_one(
     resumed_job, export_folders, tmp_path
 ):
-    """The folder has its input, 40 files of answers and their manifest."""
+    """The folder has its input, 40 files of replies and their manifest."""
     folder = resumed_job.folder
     assert len([*folder.iterdir()]) == 42
     shards = shards_of(folder, "out")

@@ -3,12 +3,11 @@
 import pytest
 
 from data.tables.table_layout import LayoutOptions
-from serving.predict.input_rows import read_input_rows
-from serving.predict.request_parser import RequestColumns
+from serving.predict.input_rows import RequestColumns, read_input_rows
 from serving.text_tasks.classify import CLASSIFY
-from serving.text_tasks.pairs import without_pairs
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.tag import TAG
+from serving.text_tasks.tokenize import without_pairs
 
 
 def read_checked(path, text_task, *columns):

@@ -33,8 +33,8 @@ def test_an_earlier_output_stays_while_rows_get_replies(
 
     monkeypatch.setattr(predict_steps, "reply_to_rows", reply_to_rows)
     classify(input_file="in.csv", output_file="kept.jsonl")
-    (answer,) = output_files.read_json_lines(work_folder / "kept.jsonl")
-    assert answer == {"label": "yes"}
+    (reply,) = output_files.read_json_lines(work_folder / "kept.jsonl")
+    assert reply == {"label": "yes"}
 
 
 def test_an_earlier_output_stays_if_the_command_fails(
@@ -61,8 +61,8 @@ def test_a_complete_output_replaces_an_earlier_one(
 ):
     (work_folder / "kept.jsonl").write_text("earlier")
     classify(input_file="in.csv", output_file="kept.jsonl")
-    answers = output_files.read_json_lines(work_folder / "kept.jsonl")
-    assert len(answers) == len(reviews)
+    replies = output_files.read_json_lines(work_folder / "kept.jsonl")
+    assert len(replies) == len(reviews)
 
 
 def test_a_full_disk_is_named(classify):

@@ -36,7 +36,7 @@ def odd_columns(work_folder):
 
 @pytest.fixture
 def odd_rows(work_folder, odd_columns, classify):
-    """The rows of that table with their answers, as CSV writes them."""
+    """The rows of that table with their replies, as CSV writes them."""
     assert classify(input_file=odd_columns, output_file="odd.csv") == 0
     return read_csv(work_folder / "odd.csv")
 

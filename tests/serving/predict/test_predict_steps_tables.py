@@ -15,7 +15,7 @@ from tests.support.tables.csv_files import read_csv
 
 @pytest.fixture(scope="module")
 def good_file(tables_of_reviews, classify_in, tmp_path_factory):
-    """File with the answers to all rows, as JSON lines."""
+    """File with the replies to all rows, as JSON lines."""
     path = tmp_path_factory.mktemp("good") / "good.jsonl"
     flags = {"input_file": "in.csv", "output_file": str(path)}
     assert classify_in(tables_of_reviews, **flags) == 0
@@ -24,7 +24,7 @@ def good_file(tables_of_reviews, classify_in, tmp_path_factory):
 
 @pytest.fixture
 def good_replies(good_file, reviews):
-    """The answers to all rows."""
+    """The replies to all rows."""
     result = output_files.read_json_lines(good_file)
     assert [row["id"] for row in result] == [*map(str, range(len(reviews)))]
     return result
@@ -56,11 +56,11 @@ def test_a_table_contains_the_columns_of_the_input_and_of_the_replies(
     names = ["no", "maybe", "yes"]
     header, *cells = csv.reader(text.splitlines())
     # All columns of the input come first.
-    answers = ["label", *(f"probabilities.{name}" for name in names)]
-    assert header == ["id", "review", *answers]
-    for row, answer in zip(cells, good_replies, strict=True):
-        values = map(str, answer["probabilities"].values())
-        columns = answer["id"], answer["review"], answer["label"]
+    replies = ["label", *(f"probabilities.{name}" for name in names)]
+    assert header == ["id", "review", *replies]
+    for row, reply in zip(cells, good_replies, strict=True):
+        values = map(str, reply["probabilities"].values())
+        columns = reply["id"], reply["review"], reply["label"]
         assert row == [*columns, *values]
 
 
@@ -91,12 +91,12 @@ def test_each_line_of_text_is_a_row(
     result = output_files.read_json_lines(work_folder / "text.jsonl")
     names = ("label", "probabilities")
     assert result == [
-        {name: answer[name] for name in names} for answer in good_replies
+        {name: reply[name] for name in names} for reply in good_replies
     ]
 
 
 def test_an_empty_line_of_text_is_a_row(work_folder, classify, caplog):
-    """Line N of the output is the answer to line N."""
+    """Line N of the output is the reply to line N."""
     caplog.set_level("INFO", logger="absl")
     (work_folder / "gaps.txt").write_text("a\n\nb\n \nc\n")
     flags = {"input_file": "gaps.txt", "text_column": None}
@@ -134,7 +134,7 @@ def test_bad_rows_keep_their_place_in_the_output(
 def test_bad_rows_of_tables_are_nan_in_an_array(
     work_folder, bad_rows, classify
 ):
-    # The answers are there, and the exit status tells that some are not.
+    # The replies are there, and the exit status tells that some are not.
     status = classify(
         input_file=bad_rows,
         output_file="bad.npy",

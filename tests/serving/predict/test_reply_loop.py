@@ -8,11 +8,9 @@ import pytest
 
 from serving.engines import EngineError
 from serving.predict.input_rows import InputRow
-from serving.predict.reply_loop import reply_to_rows
-from serving.predict.reply_rows import RowOptions
+from serving.predict.reply_loop import RowOptions, reply_to_rows
 from serving.text_tasks.asking import ModelAsker
-from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_task import EncodedRequest, TextTask
+from serving.text_tasks.text_task import EncodedRequest, RequestField, TextTask
 from tests.support import script_runner
 from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
@@ -163,7 +161,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
 
 @pytest.fixture
 def started_predict(tmp_path, export_folders):
-    """(output) -> a running predict.py that has told of its first answers."""
+    """(output) -> a running predict.py that has told of its first replies."""
     line = json.dumps({"id": 1, "text_a": "The harbor light is on. " * 3})
     (tmp_path / "in.jsonl").write_text(f"{line}\n" * 200_000)
 

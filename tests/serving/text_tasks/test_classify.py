@@ -11,8 +11,7 @@ from serving.text_tasks.classify import (
     ClassifierHead,
     parse_classifier_head,
 )
-from serving.text_tasks.text_engine import TextEngine
-from serving.text_tasks.text_task import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions, TextEngine
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 

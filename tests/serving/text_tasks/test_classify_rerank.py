@@ -81,8 +81,8 @@ def test_two_labels_rank_by_the_probability_of_the_second(load_export):
     bert = load_export("pair")
     result = bert.rerank(QUERY, PASSAGES)["ranking"]
     for entry in result:
-        answer = bert.classify(QUERY, PASSAGES[entry["index"]])
-        expected = answer["probabilities"]["1"]
+        reply = bert.classify(QUERY, PASSAGES[entry["index"]])
+        expected = reply["probabilities"]["1"]
         assert entry["score"] == pytest.approx(expected, abs=1e-5)
 
 
@@ -97,7 +97,7 @@ def test_each_passage_counts_as_a_text(exports):
     from serving.engines import EngineOptions
     from serving.http import app
     from serving.http.serve_config import LimitOptions
-    from serving.http.server_state import ExportToServe
+    from serving.http.served_models import ExportToServe
 
     export = ExportToServe(exports["ranker"], EngineOptions())
     few = app.ServerApp.create({"m": export}, limits=LimitOptions(max_texts=7))

@@ -21,16 +21,16 @@ from serving.engines import (
     OutputArrays,
 )
 from serving.http.call_queue import QueuedCall
-from serving.http.served_model import ServedModel
-from serving.http.server_state import ExportToServe
+from serving.http.served_models import ExportToServe, ServedModel
 from serving.text_model import TextModel
-from serving.text_tasks.request_fields import RequestError, RequestField
-from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
+    AnyTextEngine,
     AnyTextTask,
     EncodedRequest,
     Reply,
     ReplyOptions,
+    RequestError,
+    RequestField,
     TextTask,
 )
 
@@ -79,7 +79,7 @@ OTHER_TASK = TextTask("other", _encode, _decode, [RequestField("text")])
 
 
 class EchoEngine:
-    """Computes a text in each step, and notes what it computes.
+    """Computes a text in each slice, and notes what it computes.
 
     It fails on a batch with the text "broken", and has a bug for "bug".
 
@@ -108,7 +108,7 @@ class EchoEngine:
     def run_all(
         self, inputs: Mapping[int, list[Any]], limits: object
     ) -> Iterator[dict[int, list[dict[str, object]]]]:
-        """Yields {key of a request: its output} of one request in each step."""
+        """Yields {key of a request: its output}, one request in each slice."""
         self._wait()
         texts = {key: text.ids[0] for key, (text,) in inputs.items()}
         self.batches.append([*texts.values()])

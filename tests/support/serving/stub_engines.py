@@ -19,7 +19,7 @@ import numpy as np
 from data.arrays import IntArray
 from serving import engines
 from serving.text_tasks import text_task
-from serving.text_tasks.request_fields import RequestField
+from serving.text_tasks.text_task import RequestField
 
 
 class NumpyEngine(engines.Engine):

@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-import uvicorn
-
-from serving.http.uvicorn_server import Connection, UvicornServer
+from serving.http.serve_config import LimitOptions
+from serving.http.served_models import ServerState
+from serving.http.server_process import Connection, TimedServer
 from tests.support.waiting import TIMEOUT
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
@@ -25,6 +25,9 @@ class App:
 
     def __init__(self):
         self.may_reply = asyncio.Event()
+        self.state = ServerState(
+            exports={}, limits=LimitOptions(), has_token=False
+        )
 
     async def __call__(self, scope, receive, send):
         body = b""
@@ -38,33 +41,23 @@ class App:
         await send({"type": "http.response.body", "body": body})
 
 
-class NotingServer(UvicornServer):
+class NotingServer(TimedServer):
     """Notes how it is watched and drained, and calls `when_draining`."""
 
     def __init__(self, app):
-        super().__init__(
-            uvicorn.Config(
-                app,
-                http=Connection,
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                timeout_graceful_shutdown=1,
-            )
-        )
+        super().__init__(app)
         self.num_watches = 0
         self.steps = []
         self.when_draining = lambda: None
 
     def abort_slow_connections(self):
         self.num_watches += 1
+        super().abort_slow_connections()
 
     async def drain(self, listeners):
         self.steps.append("drain")
         self.when_draining()
-        await self.stop_listening(listeners)
-        while self.connections and not self.must_stop_now:
-            await asyncio.sleep(0.01)
+        await super().drain(listeners)
         self.steps.append("drained")
 
 
@@ -244,9 +237,9 @@ def test_a_second_ctrl_c_stops_the_server_at_once(interrupts_ignored):
         await until(lambda: server.connections)
         server.stop_on_signal(signal.SIGINT, None)
         await until(lambda: server.steps)
-        assert not server.must_stop_now
+        assert not server.force_exit
         server.stop_on_signal(signal.SIGINT, None)
-        assert server.must_stop_now
+        assert server.force_exit
         await until(lambda: server.steps == ["drain", "drained"])
 
     run_with_server(check)

@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from serving.text_tasks import pairs
+from serving.text_tasks import tokenize
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.pretrained import NEXT_SENTENCE
 from tests.support.serving.exports import TOKENIZER
 
 MAX_LENGTH = 8
-SINGLE_TEXTS = pairs.without_pairs(CLASSIFY)
+SINGLE_TEXTS = tokenize.without_pairs(CLASSIFY)
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def text_engine():
 
 def encode_request(text_engine, request):
     """Returns the WordPieces of a request, and its input."""
-    encoded = pairs.encode_pair(text_engine, request)
+    encoded = tokenize.encode_pair(text_engine, request)
     assert encoded.inputs == [encoded.decoding_context]
     network_input = encoded.decoding_context
     return TOKENIZER.convert_ids_to_tokens(network_input.ids), network_input
@@ -62,7 +62,7 @@ def test_the_end_of_a_long_text_is_cut(text_engine):
 
 def test_a_text_under_two_names_is_refused():
     with pytest.raises(ValueError, match="'text' and 'text_a' are the same"):
-        pairs.check_pair({"text": "a", "text_a": "a"})
+        tokenize.check_pair({"text": "a", "text_a": "a"})
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_a_text_under_two_names_is_refused():
     [{"text": "a"}, {"text_a": "a", "text_b": "b"}, {"text_b": "b"}],
 )
 def test_a_pair_under_its_own_names_is_accepted(request_):
-    pairs.check_pair(request_)
+    tokenize.check_pair(request_)
 
 
 def test_a_task_that_needs_two_texts_stays_one_of_pairs():
-    assert pairs.without_pairs(NEXT_SENTENCE) is NEXT_SENTENCE
+    assert tokenize.without_pairs(NEXT_SENTENCE) is NEXT_SENTENCE
 
 
 def test_a_model_of_single_texts_refuses_a_second_text():

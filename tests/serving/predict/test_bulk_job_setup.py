@@ -8,7 +8,7 @@ import pytest
 import serving
 from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions
-from serving.predict.bulk_setup import BulkSetup
+from serving.predict.bulk_job import BulkSetup
 from serving.text_tasks.text_task import ReplyOptions
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from data.output_formats import RowStatus
 from serving.predict.input_rows import InputRow
-from serving.predict.reply_rows import FieldCheck, RowOptions, create_row
+from serving.predict.reply_loop import FieldCheck, RowOptions, create_row
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.classify import CLASSIFY
 

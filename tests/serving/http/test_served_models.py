@@ -23,13 +23,13 @@ from tests.support.serving.echo_models import (
     submit,
 )
 
-# Turns that end after one step of a call, and after all its steps.
-ONE_STEP_S = -1
-ALL_STEPS_S = math.inf
+# Turns that end after one slice of a call, and after all its slices.
+ONE_SLICE_S = -1
+ALL_SLICES_S = math.inf
 # Number of texts in a long call.
 LONG_SIZE = 40
 # A call of one text encodes it, runs the network, and ends.
-NUM_SHORT_STEPS = 3
+NUM_SHORT_SLICES = 3
 
 
 def test_the_description_of_a_model_lists_the_fields_of_its_tasks():
@@ -79,7 +79,7 @@ def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
 
 @pytest.mark.parametrize(
     ("turn_s", "max_texts"),
-    [(ONE_STEP_S, NUM_SHORT_STEPS + 1), (ALL_STEPS_S, LONG_SIZE)],
+    [(ONE_SLICE_S, NUM_SHORT_SLICES + 1), (ALL_SLICES_S, LONG_SIZE)],
 )
 def test_a_short_call_waits_for_one_turn_of_a_long_one(turn_s, max_texts):
     """At most `max_texts` of long calls come between two short ones."""
@@ -107,7 +107,7 @@ def test_a_short_call_waits_for_one_turn_of_a_long_one(turn_s, max_texts):
 def test_a_long_call_ends_with_its_client():
     async def main():
         engine = EchoEngine()
-        served_model = load_echo(engine, turn_s=ONE_STEP_S)
+        served_model = load_echo(engine, turn_s=ONE_SLICE_S)
         long, other = (
             submit(served_model, TASK, *["long"] * LONG_SIZE) for _ in range(2)
         )

@@ -5,12 +5,15 @@ tests/serving/test_text_model.py tests what the models answer.
 
 import pytest
 
-from serving.text_task_methods import TextTaskMethods
+from serving.text_model import TextModel
 from serving.text_tasks.text_task import DEFAULT_REPLY_OPTIONS, ReplyOptions
 
 
-class Recorder(TextTaskMethods):
+class Recorder(TextModel):
     """Returns what a method asks: (name of the task, flags, fields)."""
+
+    def __init__(self):
+        """Loads no model."""
 
     def _ask(self, text_task, reply_options=DEFAULT_REPLY_OPTIONS, **fields):
         return text_task.name, reply_options, fields
