@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from data.arrays import IntArray
+from exporting.export_formats import ExportFormat
 from serving.engines.batching import (
     BatchLimits,
     NetworkInput,
@@ -31,7 +32,6 @@ from serving.engines.batching import (
     plan_batches,
     resize_last_axis,
 )
-from serving.engines.export_formats import ExportFormat
 
 # Maximum number of WordPieces in a batch, including padding.
 MAX_BATCH_TOKENS = 1024

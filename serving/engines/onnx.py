@@ -9,6 +9,10 @@ from absl import logging
 
 from data.arrays import IntArray
 from dependencies.installation import with_command_names
+from exporting.export_formats import (
+    ONNX_NAME_OF_INPUT,
+    OWN_NAME_OF_OUTPUT,
+)
 from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,
@@ -16,10 +20,6 @@ from serving.engines.engine import (
     count_threads,
     explain_engine_errors,
     explain_load_errors,
-)
-from serving.engines.export_formats import (
-    ONNX_NAME_OF_INPUT,
-    OWN_NAME_OF_OUTPUT,
 )
 
 # Name of ONNX Runtime's execution provider for CUDA.

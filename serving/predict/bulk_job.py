@@ -19,8 +19,8 @@ from data.parallel_jobs.job_json_types import (
 from data.predictions import output_writer
 from data.predictions.output_rows import OutputRow, OutputSchema
 from data.tables.file_ranges import FileRange, split_files
+from exporting import checksums
 from files.json_files import write_json
-from serving.engines import checksums
 from serving.predict.bulk_schema import create_schema, read_input_columns
 from serving.predict.bulk_setup import BulkSetup
 from serving.predict.reply_loop import MAX_LOGGED, RowCounter, reply_to_rows

@@ -12,11 +12,12 @@ from data.predictions.output_rows import (
 )
 from data.tables import parquet
 from data.tables.file_ranges import FileRange, guess_range_format
+from data.text.wordpiece import MASK
 from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
 from serving.text_tasks.asking import Failure
-from serving.text_tasks.text_task import MASK, Reply
+from serving.text_tasks.text_task import Reply
 
 # Number of rows of JSON whose keys may rename the fields of all replies.
 _FIRST_ROWS = 4096

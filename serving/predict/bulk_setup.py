@@ -8,8 +8,9 @@ from pathlib import Path
 from data.predictions.output_writer import OutputFormat
 from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
+from exporting import checksums
+from exporting.export_formats import ExportFormat
 from files.paths import is_remote
-from serving.engines import ExportFormat, checksums
 from serving.model_cache import MODEL_CACHE
 from serving.predict.input_rows import InputRow, read_range_rows
 from serving.predict.request_parser import RequestColumns

@@ -10,10 +10,11 @@ from data.arrays import FloatArray
 from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
+from exporting import ids_outputs
 from model_folders import output_modes
 from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
-from serving.engines import OutputArrays, ids_outputs
+from serving.engines import OutputArrays
 from serving.text_tasks.pairs import (
     CutReply,
     PairRequest,

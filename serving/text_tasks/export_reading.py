@@ -11,12 +11,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from data.text.tokenization import FullTokenizer
+from exporting import checksums
 from model_folders import model_json
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
-from serving.engines import Engine, checksums
+from serving.engines import Engine
 from serving.text_tasks.text_engine import (
     AnyTextEngine,
     create_text_engine,

@@ -6,6 +6,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from data.arrays import FloatArray
+from data.text.wordpiece import MASK
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.pairs import (
     CutReply,
@@ -16,7 +17,6 @@ from serving.text_tasks.pairs import (
 from serving.text_tasks.request_fields import RequestError, RequestField
 from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
-    MASK,
     EncodedRequest,
     ReplyOptions,
     TextTask,

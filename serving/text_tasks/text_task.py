@@ -30,9 +30,6 @@ from serving.text_tasks.request_fields import (
 )
 from serving.text_tasks.text_engine import HeadT, TextEngine
 
-# The token that marks a gap in a text for the text task fill-mask.
-MASK = "[MASK]"
-
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
 # What encoding and decoding read of the head of the model, see text_engine.py.

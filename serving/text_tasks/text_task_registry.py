@@ -8,7 +8,6 @@ from pathlib import Path
 from model_folders import output_modes
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
-from serving.engines import ids_outputs
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
@@ -75,7 +74,7 @@ def _may_rank(head_settings: HeadSettings) -> bool:
     """
     if not _accepts_pairs(head_settings):
         return False
-    output_mode = ids_outputs.output_mode_of(head_settings)
+    output_mode = head_settings.get("output_mode")
     if output_mode == output_modes.REGRESSION:
         return True
     has_two_labels = len(head_settings.get("labels") or ()) == 2

@@ -1,6 +1,6 @@
 """Exports a trained model from the folder of its weights.
 
-serving/exporting/ writes an export, and shares its flags with the scripts that
+exporting/ writes an export, and shares its flags with the scripts that
 train. tools/export.py lists the steps:
 
     export_config.py: the flags of tools/export.py

@@ -2,11 +2,11 @@
 
 import dataclasses
 
+from exporting.export_options import ExportFormatOptions
 from model_folders.kinds import ModelClass
 from options.config import Config
 from options.fields import group, option, option_changes
 from options.path_types import PathType
-from serving.export_options import ExportFormatOptions
 
 # {value of --task: model class to export for it}.
 CLASS_OF_TASK: dict[str, ModelClass] = {

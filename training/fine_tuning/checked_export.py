@@ -11,8 +11,8 @@ from pathlib import Path
 
 from absl import logging
 
-import serving
 from data.sets.set_names import suffix_of
+from exporting.export import export
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
@@ -56,9 +56,7 @@ def export_model(
         config.fine_tuning.predict_batch_size,
     )
     with atomic_folders.atomic_folder(export_dir) as folder:
-        card = serving.export(
-            folder, trainer.model, task.head_settings, options
-        )
+        card = export(folder, trainer.model, task.head_settings, options)
         scores_of_format = evaluate_export(
             task, model_class, folder, scored_sets
         )

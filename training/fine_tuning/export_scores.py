@@ -9,14 +9,12 @@ import numpy as np
 from absl import logging
 
 from data.arrays import Batch
+from exporting import export_formats, ids_outputs
+from exporting.export_formats import ExportFormat
 from model_folders.kinds import ModelClass
 from model_folders.scores import Scores
 from serving import engines
-from serving.engines import (
-    ExportFormat,
-    ids_outputs,
-    resize_last_axis,
-)
+from serving.engines import resize_last_axis
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.task import AnyEncodedSet, AnyFineTuningTask
 
@@ -45,7 +43,7 @@ def evaluate_export(
     """
     scores_of_format: dict[str, Scores] = {}
     length = task.config.fine_tuning.max_seq_length
-    for format_name, file in engines.FILE_OF_FORMAT.items():
+    for format_name, file in export_formats.FILE_OF_FORMAT.items():
         if not (dev_sets and (folder / file).is_file()):
             continue
         engine = _open_engine(folder, format_name, length)

@@ -1,0 +1,50 @@
+"""Writes trained models as exports, which serving/ reads.
+
+What an export is. Both the writers and serving/ use these modules, which load
+no TensorFlow:
+
+    export_options.py: `ExportOptions`, which `export` takes, and
+        `ExportFormatOptions`, from whose flags scripts and tools create them
+    export_formats.py: the formats, with their files, packages and names in
+        files
+    ids_outputs.py: what networks return instead of logits, and how to undo this
+    checksums.py: computes checksums, which tell the files of two exports apart
+
+What writes an export:
+
+    export.py: `export`, which looks up what exports the head of the model
+    folder_writer.py: writes the folder with all its files
+
+The networks in the folder, by functions like `write_onnx`, which all have the
+same arguments. serving/engines/ runs each format. Only SavedModels have several
+signatures. The inputs of the other formats are ids of WordPieces:
+
+    saved_model_writer.py: saved_model.pb and more, with tf.saved_model
+    litert_writer.py: model.tflite, with tf.lite, only with builtin operations
+    onnx_writer.py: onnx/model.onnx, from the graph of these modules:
+    graph_builder.py: `GraphBuilder`, which adds the layers of all networks
+    encoder_nodes.py: adds the encoder to the graph
+    encoder_graph.py: `EncoderGraph`, to which a head adds its outputs
+
+What differs between the kinds of models, a module for each kind:
+
+    head_exporter.py: `HeadExporter`, one in each module
+    exporter_registry.py: the exporter of each class of models
+    classify_exporter.py: labels of texts
+    embed_exporter.py: vectors. An encoder has no head
+    tag_exporter.py: tags of words
+    answer_exporter.py: answers to questions
+    pretrained_exporter.py: masked words and next sentences
+    multiple_choice_exporter.py: probabilities of choices, from ids only
+
+The signatures in classify_exporter.py do in a graph what
+serving/text_tasks/classify.py does in Python, and so on. A change to one needs
+the same change to its twin, and tests/serving/text_tasks/
+test_text_task_twins.py compares them. They consist of
+
+    signature.py: a signature, and the signatures of a model
+    ids_graph.py: `ids`, which only runs the network
+    tokenize_graph.py: `tokenize`, which returns the WordPieces of a text
+    batching_graph.py: runs the network on a few inputs at a time
+    graphs/: TensorFlow graphs that repeat functions of data/
+"""

@@ -1,0 +1,194 @@
+"""Writes ONNX files.
+
+The inputs are named as in Hugging Face: input_ids, attention_mask and
+token_type_ids, int64 [B, T], or [B, C, T] for multiple choice. B and T are
+variable, unless `create_graph` fixes T. The graph computes the same outputs as
+the signature `ids` of a SavedModel. Most task models also output "logits", as
+in Hugging Face.
+
+B = batch size, C = choices, T = length in WordPieces.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from exporting import export_formats
+from exporting.encoder_graph import (
+    EncoderGraph,
+    GraphOutput,
+    GraphOutputs,
+    TensorShape,
+)
+from exporting.encoder_nodes import FeatureNames, add_encoder
+from exporting.export_options import ExportOptions
+from exporting.exporter_registry import HEAD_EXPORTER_OF_CLASS
+from exporting.graph_builder import GraphBuilder
+from exporting.ids_outputs import ExportedOutput
+from exporting.signature import ExportSignatures
+from model_folders import kinds, output_modes
+from modeling import BertModel
+from modeling.base_model import BaseModel
+from modeling.base_task_model import TaskModel
+
+# Version of ONNX's operator set. It is the first version that contains Gelu.
+_OPSET = 20
+# Version of ONNX's file format.
+_IR_VERSION = 10
+
+
+def write_onnx(
+    path: Path,
+    model: BaseModel,
+    signatures: ExportSignatures,
+    options: ExportOptions,
+) -> None:
+    """Writes the file model.onnx.
+
+    Args:
+        path: path of the file to write.
+        model: model whose network and weights the file contains.
+        signatures: signatures of the export, of which only `exported_output`
+            applies.
+        options: `fixed_length` and `quantize` apply.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    precision = options.quantize or "float32"
+    graph = create_graph(
+        model, signatures.exported_output, options.fixed_length, precision
+    )
+    if options.quantize:
+        _write_quantized(path, graph)
+    else:
+        path.write_bytes(graph.SerializeToString())
+
+
+def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
+    """Writes a graph whose weights are int8."""
+    # An optional package, which only quantization needs.
+    from onnxruntime import quantization
+
+    # Prevent the warning that the graph should be optimized before it is
+    # quantized. ONNX Runtime optimizes the graph that it loads.
+    quantization.quant_utils.add_pre_process_metadata(graph)
+    # The standard has no LSTM in int8, only ONNX Runtime has.
+    lstms = [node.name for node in graph.graph.node if node.op_type == "LSTM"]
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        float_path = Path(folder, "model.onnx")
+        float_path.write_bytes(graph.SerializeToString())
+        quantization.quantize_dynamic(
+            float_path, path, per_channel=True, nodes_to_exclude=lstms
+        )
+
+
+def create_graph(
+    model: BaseModel,
+    exported_output: ExportedOutput = output_modes.CLASSIFICATION,
+    length: int | None = None,
+    precision: str = "float32",
+) -> onnx.ModelProto:
+    """Returns the ONNX graph of a task's model.
+
+    Args:
+        model: a built model.
+        exported_output: what to compute from the logits (see
+            ids_outputs.py).
+        length: a fixed T, or None for a variable T.
+        precision: precision of the weights, for the file's metadata.
+
+    Raises:
+        TypeError: a model of this class cannot be exported for ONNX.
+    """
+    builder = GraphBuilder(model.config)
+    inputs = [*export_formats.ONNX_NAME_OF_INPUT.values()]
+    sequence_length = length or "sequence_length"
+    if model.feature_ranks["input_ids"] == 3:
+        shape: TensorShape = ["batch_size", "num_choices", sequence_length]
+        features = _flatten_choices(builder, inputs)
+    else:
+        shape = ["batch_size", sequence_length]
+        features = FeatureNames(*inputs)
+    if isinstance(model, TaskModel):
+        encoded = add_encoder(builder, model.bert, model.bilstm, features)
+    else:
+        assert isinstance(model, BertModel)
+        encoded = add_encoder(builder, model, None, features)
+    outputs = _add_head(
+        model, EncoderGraph(builder, encoded, shape, exported_output)
+    )
+    input_shapes = dict.fromkeys(inputs, shape)
+    return _create_proto(builder, model.name, input_shapes, outputs, precision)
+
+
+def _add_head(model: BaseModel, graph: EncoderGraph) -> GraphOutputs:
+    """Adds the head of a model, and returns the outputs of the graph."""
+    model_class = kinds.model_class_of(model)
+    if model_class in HEAD_EXPORTER_OF_CLASS:
+        exporter = HEAD_EXPORTER_OF_CLASS[kinds.ModelClass(model_class)]
+        if exporter.add_onnx_head:
+            return exporter.add_onnx_head(model, graph)
+    raise TypeError(f"a {model_class} has no head for ONNX")
+
+
+def _create_proto(
+    builder: GraphBuilder,
+    name: str,
+    inputs: Mapping[str, TensorShape],
+    outputs: Mapping[str, GraphOutput],
+    precision: str,
+) -> onnx.ModelProto:
+    """Moves the weights out of the builder, and returns a file's contents.
+
+    Args:
+        builder: the nodes and weights.
+        name: name of the graph.
+        inputs: {name of an input: its shape}.
+        outputs: {name of an output: GraphOutput}.
+        precision: precision of the weights, for the file's metadata.
+    """
+    output_nodes = [
+        helper.make_node("Identity", [output.tensor], [output_name])
+        for output_name, output in outputs.items()
+    ]
+    describe = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [*builder.nodes, *output_nodes],
+        name,
+        [
+            describe(input_name, TensorProto.INT64, shape)
+            for input_name, shape in inputs.items()
+        ],
+        [
+            describe(output_name, TensorProto.FLOAT, output.shape)
+            for output_name, output in outputs.items()
+        ],
+    )
+    created = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", _OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="bert",
+    )
+    helper.set_model_props(created, {"precision": precision})
+    # Move the weights one by one, because each `make_` copies its arguments.
+    for weight in [*builder.weights]:
+        created.graph.initializer.append(builder.weights.pop(weight))
+    return created
+
+
+def _flatten_choices(
+    builder: GraphBuilder, inputs: Sequence[str]
+) -> FeatureNames:
+    """Returns the inputs, [B, C, T], with all choices in one batch."""
+    flat = builder.constant([-1], np.int64)
+    size = builder.add("Shape", inputs[0], start=2)
+    flat = builder.add("Concat", flat, size, axis=0)
+    return FeatureNames(
+        *(builder.add("Reshape", name, flat) for name in inputs)
+    )
