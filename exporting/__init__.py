@@ -5,9 +5,8 @@ no TensorFlow:
 
     export_options.py: `ExportOptions`, which `export` takes, and
         `ExportFormatOptions`, from whose flags scripts and tools create them
-    export_formats.py: the formats, with their files, packages and names in
-        files
-    ids_outputs.py: what networks return instead of logits, and how to undo this
+    export_formats.py: the formats, with their files and packages, and what
+        networks return instead of logits
     checksums.py: computes checksums, which tell the files of two exports apart
 
 What writes an export:
@@ -42,9 +41,8 @@ serving/text_tasks/classify.py does in Python, and so on. A change to one needs
 the same change to its twin, and tests/serving/text_tasks/
 test_text_task_twins.py compares them. They consist of
 
-    signature.py: a signature, and the signatures of a model
-    ids_graph.py: `ids`, which only runs the network
-    tokenize_graph.py: `tokenize`, which returns the WordPieces of a text
-    batching_graph.py: runs the network on a few inputs at a time
+    signature_graphs.py: a signature, the signatures of a model, and what runs
+        the network on a few inputs at a time
+    common_signatures.py: `ids`, which only runs the network, and `tokenize`
     graphs/: TensorFlow graphs that repeat functions of data/
 """

@@ -17,8 +17,7 @@ from data.squad.squad_options import (
     to_settings,
 )
 from data.text.token_windows_graph import Windows
-from exporting import batching_graph, ids_outputs
-from exporting.batching_graph import Tensors
+from exporting import export_formats, signature_graphs
 from exporting.encoder_graph import (
     EncoderGraph,
     GraphOutput,
@@ -35,9 +34,10 @@ from exporting.graphs.passage_windows_graph import (
 )
 from exporting.graphs.token_spans_graph import BestLogits
 from exporting.head_exporter import HeadExporter
-from exporting.signature import (
+from exporting.signature_graphs import (
     ExportSignatures,
     Signature,
+    Tensors,
     share_graph,
     text_inputs,
 )
@@ -111,7 +111,7 @@ def create_answer_signatures(
             "answer_n_best": Signature(answerer.answer_n_best, inputs),
         },
         head_settings=to_settings(window_options, decoding_options),
-        exported_output=ids_outputs.LOGITS,
+        exported_output=export_formats.LOGITS,
     )
 
 
@@ -153,14 +153,14 @@ class _QuestionAnswerer:
         windows, passages = create_windows(
             self._tokenizer, self._window_options, question, context
         )
-        best = batching_graph.call_in_batches(
+        best = signature_graphs.call_in_batches(
             functools.partial(self._compute_best_logits, windows),
             tf.size(windows.text_indices),
             self._batch_size,
         )
         # Join the outputs of many questions at a time, because many small
         # tensors need several times the memory of their values.
-        return batching_graph.call_in_batches(
+        return signature_graphs.call_in_batches(
             functools.partial(self._decode_questions, windows, passages, best),
             tf.size(context),
             _DECODED_BATCH_SIZE,

@@ -12,24 +12,24 @@ import tensorflow as tf
 from data.padding import trim_batch
 from data.probabilities import MULTILABEL_THRESHOLD
 from data.text.token_windows_graph import Windows, cut_windows
-from exporting import batching_graph, ids_outputs
-from exporting.batching_graph import Tensors
+from exporting import export_formats, signature_graphs
+from exporting.common_signatures import (
+    choose_output_labels,
+    compute_outputs,
+    create_label_predictor,
+)
 from exporting.encoder_graph import (
     EncoderGraph,
     GraphOutputs,
 )
 from exporting.export_options import ExportOptions
 from exporting.head_exporter import HeadExporter
-from exporting.ids_graph import (
-    choose_output_labels,
-    compute_outputs,
-    create_label_predictor,
-)
-from exporting.signature import (
+from exporting.signature_graphs import (
     ExportSignatures,
     PredictFeatures,
     Signature,
     Signatures,
+    Tensors,
     share_graph,
     text_inputs,
 )
@@ -89,13 +89,13 @@ def create_classify_signatures(
         options: texts longer than `max_seq_length` are cut, unless `doc_stride`
             is set.
     """
-    output_mode = ids_outputs.output_mode_of(head_settings)
+    output_mode = export_formats.output_mode_of(head_settings)
     stride = head_settings.get("doc_stride") or 0
     num_texts = head_settings.get("num_texts")
     labels = None
     if output_mode != output_modes.REGRESSION:
         labels = choose_output_labels(model, head_settings)
-    exported_output = ids_outputs.exported_output_of(
+    exported_output = export_formats.exported_output_of(
         ModelClass.CLASSIFIER, head_settings
     )
     predict = share_graph(create_label_predictor(model, exported_output))
@@ -172,7 +172,7 @@ class _CutTextPredictor:
 
     def __call__(self, *texts: tf.Tensor) -> Tensors:
         tokens = self._packing.tokenize(*texts)
-        return batching_graph.call_in_batches(
+        return signature_graphs.call_in_batches(
             functools.partial(self._predict_rows, tokens),
             tf.shape(texts[0])[0],
             self._batch_size,
@@ -186,7 +186,7 @@ class _CutTextPredictor:
     ) -> Tensors:
         """Returns the outputs for texts or pairs `start` to `end` - 1."""
         return self._predict(
-            batching_graph.pack_rows(self._packing, tokens, start, end)
+            signature_graphs.pack_rows(self._packing, tokens, start, end)
         )
 
 
@@ -218,7 +218,7 @@ class _WindowPredictor:
         windows = cut_windows(
             tokens, self._packing.max_seq_length, self._stride, min_windows=1
         )
-        outputs = batching_graph.call_in_batches(
+        outputs = signature_graphs.call_in_batches(
             functools.partial(self._predict_rows, windows),
             tf.size(windows.text_indices),
             self._batch_size,

@@ -6,7 +6,7 @@ B = batch size, C = choices, T = length in WordPieces.
 import dataclasses
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from exporting import ids_outputs
+from exporting import export_formats
 from model_folders import output_modes
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ class EncoderGraph:
         encoded: outputs of the encoder.
         shape: shape of the graph's inputs, [B, T] or [B, C, T].
         exported_output: what to compute from the logits of labels (see
-            ids_outputs.py).
+            export_formats.py).
     """
 
     builder: "GraphBuilder"
     encoded: "EncoderOutputNames"
     shape: TensorShape
-    exported_output: ids_outputs.ExportedOutput
+    exported_output: export_formats.ExportedOutput
 
     def add_label_outputs(
         self, logits: str, shape: TensorShape
@@ -66,7 +66,7 @@ class EncoderGraph:
             regression the `values`, float [B].
         """
         outputs = {"logits": GraphOutput(logits, shape)}
-        if self.exported_output == ids_outputs.LOGITS:
+        if self.exported_output == export_formats.LOGITS:
             return outputs
         if self.exported_output == output_modes.REGRESSION:
             values = self.builder.select(logits, 0, axis=-1)

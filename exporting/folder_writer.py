@@ -10,13 +10,12 @@ from dependencies.installation import extra_of, install_command
 from exporting import (
     checksums,
     export_formats,
-    ids_outputs,
     litert_writer,
     saved_model_writer,
 )
 from exporting.export_formats import ExportFormat
 from exporting.export_options import ExportOptions
-from exporting.signature import ExportSignatures
+from exporting.signature_graphs import ExportSignatures
 from files import atomic
 from files.paths import explain_tensorflow_errors
 from model_folders import atomic_folders, kinds, model_json
@@ -151,7 +150,7 @@ def _create_card(
         },
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
-        output=ids_outputs.output_name_of(signatures.exported_output),
+        output=export_formats.output_name_of(signatures.exported_output),
     )
 
 
@@ -186,7 +185,7 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = head_settings.get("labels")
-    output_mode = ids_outputs.output_mode_of(head_settings)
+    output_mode = export_formats.output_mode_of(head_settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),

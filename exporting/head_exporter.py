@@ -9,7 +9,7 @@ from exporting.encoder_graph import (
     GraphOutputs,
 )
 from exporting.export_options import ExportOptions
-from exporting.signature import ExportSignatures
+from exporting.signature_graphs import ExportSignatures
 from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from exporting.common_signatures import create_ids_signature
 from exporting.export_options import ExportOptions
-from exporting.ids_graph import create_ids_signature
-from exporting.signature import (
+from exporting.signature_graphs import (
     ExportSignatures,
     Signature,
 )

@@ -1,14 +1,14 @@
 """Exports the head of a multiple-choice model: only `ids`, and ONNX."""
 
 from exporting import export_formats
+from exporting.common_signatures import create_label_predictor
 from exporting.encoder_graph import (
     EncoderGraph,
     GraphOutputs,
 )
 from exporting.export_options import ExportOptions
 from exporting.head_exporter import HeadExporter
-from exporting.ids_graph import create_label_predictor
-from exporting.signature import ExportSignatures
+from exporting.signature_graphs import ExportSignatures
 from model_folders import output_modes
 from model_folders.model_json_types import SharedHeadSettings
 from modeling.task_models import BertMultipleChoice

@@ -25,11 +25,11 @@ from exporting.encoder_graph import (
     TensorShape,
 )
 from exporting.encoder_nodes import FeatureNames, add_encoder
+from exporting.export_formats import ExportedOutput
 from exporting.export_options import ExportOptions
 from exporting.exporter_registry import HEAD_EXPORTER_OF_CLASS
 from exporting.graph_builder import GraphBuilder
-from exporting.ids_outputs import ExportedOutput
-from exporting.signature import ExportSignatures
+from exporting.signature_graphs import ExportSignatures
 from model_folders import kinds, output_modes
 from modeling import BertModel
 from modeling.base_model import BaseModel
@@ -98,7 +98,7 @@ def create_graph(
     Args:
         model: a built model.
         exported_output: what to compute from the logits (see
-            ids_outputs.py).
+            export_formats.py).
         length: a fixed T, or None for a variable T.
         precision: precision of the weights, for the file's metadata.
 

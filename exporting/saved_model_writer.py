@@ -6,15 +6,15 @@ from typing import TypeAlias
 
 import tensorflow as tf
 
-from exporting.batching_graph import Tensors
+from exporting.common_signatures import (
+    create_ids_signature,
+    create_tokenize_signature,
+)
 from exporting.export_options import ExportOptions
-from exporting.ids_graph import create_ids_signature
-from exporting.signature import (
+from exporting.signature_graphs import (
     ExportSignatures,
     Signatures,
-)
-from exporting.tokenize_graph import (
-    create_tokenize_signature,
+    Tensors,
 )
 from modeling.accelerated import inference, tracing
 from modeling.base_model import BaseModel

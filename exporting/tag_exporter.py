@@ -9,8 +9,11 @@ import tensorflow as tf
 
 from data.padding import trim_batch
 from data.text.token_windows_graph import Windows
-from exporting import batching_graph
-from exporting.batching_graph import Tensors
+from exporting import signature_graphs
+from exporting.common_signatures import (
+    choose_output_labels,
+    create_label_predictor,
+)
 from exporting.encoder_graph import (
     EncoderGraph,
     GraphOutputs,
@@ -22,13 +25,10 @@ from exporting.graphs.tagging_graph import (
     separate_words,
 )
 from exporting.head_exporter import HeadExporter
-from exporting.ids_graph import (
-    choose_output_labels,
-    create_label_predictor,
-)
-from exporting.signature import (
+from exporting.signature_graphs import (
     ExportSignatures,
     Signature,
+    Tensors,
     share_graph,
     text_inputs,
 )
@@ -118,7 +118,7 @@ class _WordTagger:
         words, windows, places = cut_texts(
             text, self._tokenizer, self._options.max_seq_length
         )
-        outputs = batching_graph.call_in_batches(
+        outputs = signature_graphs.call_in_batches(
             functools.partial(self._predict_words, windows, places),
             tf.size(windows.text_indices),
             self._options.predict_batch_size,
@@ -134,7 +134,7 @@ class _WordTagger:
             for name, values in value_of_word.items()
         }
         return {
-            **batching_graph.to_padded({"words": words, **ragged}),
+            **signature_graphs.to_padded({"words": words, **ragged}),
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
@@ -171,7 +171,7 @@ class _WordTagger:
         """Returns the index of the tag of each word."""
         if not self._chooses_legal_tags:
             return tf.argmax(probabilities, -1)
-        check = batching_graph.assert_little_padding(words.row_lengths())
+        check = signature_graphs.assert_little_padding(words.row_lengths())
         with tf.control_dependencies([check]):
             ragged = words.with_flat_values(tf.identity(probabilities))
         return decode_legal_tags(ragged, self._labels)

@@ -10,7 +10,7 @@ from data.arrays import FloatArray
 from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
-from exporting import ids_outputs
+from exporting import export_formats
 from model_folders import output_modes
 from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
@@ -53,7 +53,7 @@ def parse_classifier_head(head_settings: ClassifierSettings) -> ClassifierHead:
     """Returns the head of a classifier, by its settings."""
     return ClassifierHead(
         labels=[*(head_settings.get("labels") or ())],
-        output_mode=ids_outputs.output_mode_of(head_settings),
+        output_mode=export_formats.output_mode_of(head_settings),
         doc_stride=head_settings.get("doc_stride", 0),
     )
 

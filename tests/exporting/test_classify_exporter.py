@@ -11,7 +11,7 @@ import modeling
 from exporting.classify_exporter import (
     create_classify_signatures,
 )
-from exporting.signature import ExportSignatures
+from exporting.signature_graphs import ExportSignatures
 from tests.support.serving.exports import (
     LABELS,
     TOKENIZER,

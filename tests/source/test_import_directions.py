@@ -125,7 +125,6 @@ def test_training_imports_only_the_engines_of_serving():
 _DESCRIBES_EXPORTS = {
     "exporting.checksums",
     "exporting.export_formats",
-    "exporting.ids_outputs",
 }
 
 
@@ -162,7 +161,6 @@ WITHOUT_TENSORFLOW = (
     "exporting.checksums",
     "exporting.export_formats",
     "exporting.export_options",
-    "exporting.ids_outputs",
     "files",
     "model_folders",
     "model_folders.cards",

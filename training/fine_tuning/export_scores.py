@@ -9,7 +9,7 @@ import numpy as np
 from absl import logging
 
 from data.arrays import Batch
-from exporting import export_formats, ids_outputs
+from exporting import export_formats
 from exporting.export_formats import ExportFormat
 from model_folders.kinds import ModelClass
 from model_folders.scores import Scores
@@ -96,7 +96,7 @@ def _predict_batches(
     for batch in encoded_set.create_dataset(batch_size, trims_padding=False):
         features = {name: np.asarray(value) for name, value in batch.items()}
         outputs = engine.run_padded(features, limits)
-        logits = ids_outputs.to_logits(model_class, head_settings, outputs)
+        logits = export_formats.to_logits(model_class, head_settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
             logits = {

@@ -1,18 +1,26 @@
-"""The signature `ids`, which only runs the network, in all formats.
+"""The signatures `ids` and `tokenize`, which exports of all kinds can have.
+
+`ids` only runs the network, and is in all formats. `tokenize` returns the
+WordPieces of a text, in a SavedModel that accepts text.
 
 B = number of inputs, F = length of an input of the network, with padding, in
-WordPieces.
+WordPieces. N = number of texts or pairs of texts, M = length of the longest of
+them in WordPieces.
 """
 
 from collections.abc import Mapping
 
 import tensorflow as tf
 
-from exporting import batching_graph, export_formats, ids_outputs
-from exporting.batching_graph import Tensors
-from exporting.signature import (
+from data.text.packing_layer import PackingLayer
+from exporting import export_formats
+from exporting.signature_graphs import (
     PredictFeatures,
     Signature,
+    Tensors,
+    assert_true,
+    text_inputs,
+    to_padded,
 )
 from model_folders import output_modes
 from model_folders.formats.huggingface.config import default_labels
@@ -75,9 +83,7 @@ def _assert_ids_in_range(
         highest = tf.reduce_max(features[name])
         reason = f"{name} must be from 0 to {size - 1}. Lowest, highest:"
         is_valid = (lowest >= 0) & (highest < size)
-        checks.append(
-            batching_graph.assert_true(is_valid, reason, lowest, highest)
-        )
+        checks.append(assert_true(is_valid, reason, lowest, highest))
     return checks
 
 
@@ -101,12 +107,12 @@ def choose_output_labels(
 
 
 def create_label_predictor(
-    model: TaskModel[Tensor], exported_output: ids_outputs.ExportedOutput
+    model: TaskModel[Tensor], exported_output: export_formats.ExportedOutput
 ) -> PredictFeatures:
     """Returns the function of the signature `ids` of a model with labels.
 
     `exported_output` is what the function computes from the logits (see
-    ids_outputs.py).
+    export_formats.py).
     """
 
     def predict(features: Tensors) -> Tensors:
@@ -117,9 +123,9 @@ def create_label_predictor(
 
 
 def compute_outputs(
-    logits: tf.Tensor, exported_output: ids_outputs.ExportedOutput
+    logits: tf.Tensor, exported_output: export_formats.ExportedOutput
 ) -> Tensors:
-    """Computes the outputs of `ids` from logits (see ids_outputs.py).
+    """Computes the outputs of `ids` from logits (see export_formats.py).
 
     Args:
         logits: float32 [B, L] for L labels, [B, C] or [B, F, L].
@@ -129,10 +135,38 @@ def compute_outputs(
         {"logits": tensor} or {"probabilities": tensor}, float32 in the shape of
         the logits, or in regression {"values": float32 [B]}.
     """
-    if exported_output == ids_outputs.LOGITS:
+    if exported_output == export_formats.LOGITS:
         return {"logits": logits}
     if exported_output == output_modes.REGRESSION:
         return {"values": logits[:, 0]}
     if exported_output == output_modes.MULTILABEL:
         return {"probabilities": tf.sigmoid(logits)}
     return {"probabilities": tf.nn.softmax(logits)}
+
+
+def create_tokenize_signature(packing: PackingLayer) -> Signature:
+    """Returns the signature `tokenize`.
+
+    Its inputs are `text_a` and `text_b`, string [N]. A `text_b` of "" means no
+    second text. `tokenize` returns
+
+        tokens          string [N, M], the tokens that the model reads, with
+                        [CLS] and [SEP], "" at positions of padding
+        lengths         int32 [N], the number of tokens
+        num_wordpieces  int32 [N], number of WordPieces of both texts before
+                        long texts are cut
+    """
+    vocab = packing.tokenizer.vocab
+
+    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
+        tokens = packing.tokenize(text_a, text_b)
+        ids = packing.join(*tokens).ids
+        names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
+        counts = [tf.cast(texts.row_lengths(), tf.int32) for texts in tokens]
+        return {
+            **to_padded({"tokens": names}),
+            "lengths": tf.cast(ids.row_lengths(), tf.int32),
+            "num_wordpieces": tf.add_n(counts),
+        }
+
+    return Signature(tokenize, text_inputs("text_a", "text_b"))

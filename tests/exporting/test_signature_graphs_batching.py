@@ -9,7 +9,7 @@ import tensorflow as tf
 import modeling
 import serving
 from data.squad.squad_options import WindowOptions
-from exporting import embed_exporter, tokenize_graph
+from exporting import common_signatures, embed_exporter
 from tests.support import graph_memory
 from tests.support.serving import exports
 from tests.support.serving.exports import TOKENIZER, create_model
@@ -28,7 +28,7 @@ MIXED_TEXTS = ["a " * 80] + ["a"] * 20_000
 
 def tokenize(texts):
     """Returns {name: tensor} of the signature `tokenize` for single texts."""
-    ask, _ = tokenize_graph.create_tokenize_signature(OPTIONS.packing)
+    ask, _ = common_signatures.create_tokenize_signature(OPTIONS.packing)
     return ask(tf.constant(texts), tf.constant([""] * len(texts)))
 
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from exporting import ids_graph
+from exporting import common_signatures
 from modeling import ops
 from tests.support.serving.exports import LABELS, create_model
 
@@ -25,13 +25,13 @@ def model():
 @pytest.fixture
 def predict(model):
     """The function of the signature `ids` of the classifier."""
-    return ids_graph.create_label_predictor(model, "classification")
+    return common_signatures.create_label_predictor(model, "classification")
 
 
 @pytest.fixture
 def ids_signature(model, predict):
     """The signature `ids` of the classifier."""
-    return ids_graph.create_ids_signature(predict, model)
+    return common_signatures.create_ids_signature(predict, model)
 
 
 def test_the_inputs_of_ids_are_named_as_in_googles_code(ids_signature):
@@ -49,7 +49,7 @@ def test_the_inputs_of_ids_have_any_size(ids_signature):
 
 def test_the_inputs_of_multiple_choice_have_an_axis_of_choices():
     model = create_model(modeling.BertMultipleChoice)
-    signature = ids_graph.create_ids_signature(dict, model)
+    signature = common_signatures.create_ids_signature(dict, model)
     shapes = [spec.shape.as_list() for spec in signature.inputs]
     assert shapes == [[None, None, None]] * 3
 
@@ -79,19 +79,19 @@ def test_ids_outside_the_range_of_the_model_are_refused(
 
 def test_ids_are_not_checked_in_a_plain_export(model):
     """LiteRT has no assertions."""
-    signature = ids_graph.create_ids_signature(dict, model)
+    signature = common_signatures.create_ids_signature(dict, model)
     with ops.plain_versions():
         outputs = signature.function(IDS - 6, ONES, ZEROS)
     assert outputs["input_ids"].numpy().tolist() == (IDS - 6).tolist()
 
 
 def test_labels_are_those_of_the_settings(model):
-    labels = ids_graph.choose_output_labels(model, {"labels": LABELS})
+    labels = common_signatures.choose_output_labels(model, {"labels": LABELS})
     assert labels == LABELS
 
 
 def test_labels_without_names_are_numbered(model):
-    assert ids_graph.choose_output_labels(model, {}) == [
+    assert common_signatures.choose_output_labels(model, {}) == [
         "LABEL_0",
         "LABEL_1",
         "LABEL_2",
@@ -100,7 +100,7 @@ def test_labels_without_names_are_numbered(model):
 
 def test_labels_that_do_not_name_all_outputs_are_refused(model):
     with pytest.raises(ValueError, match="must name 3"):
-        ids_graph.choose_output_labels(model, {"labels": LABELS[:2]})
+        common_signatures.choose_output_labels(model, {"labels": LABELS[:2]})
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,8 @@ def test_labels_that_do_not_name_all_outputs_are_refused(model):
 def test_the_kind_of_output_decides_what_logits_become(
     exported_output, name, expected
 ):
-    outputs = ids_graph.compute_outputs(tf.constant(LOGITS), exported_output)
+    outputs = common_signatures.compute_outputs(
+        tf.constant(LOGITS), exported_output
+    )
     assert [*outputs] == [name]
     np.testing.assert_allclose(outputs[name], expected, atol=1e-6)

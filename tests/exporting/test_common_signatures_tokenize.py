@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from exporting.tokenize_graph import (
+from exporting.common_signatures import (
     create_tokenize_signature,
 )
 from tests.support.serving.exports import LENGTH, TOKENIZER, create_options
