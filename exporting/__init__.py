@@ -20,21 +20,16 @@ signatures. The inputs of the other formats are ids of WordPieces:
 
     saved_model_writer.py: saved_model.pb and more, with tf.saved_model
     litert_writer.py: model.tflite, with tf.lite, only with builtin operations
-    onnx_writer.py: onnx/model.onnx, from the graph of these modules:
-    graph_builder.py: `GraphBuilder`, which adds the layers of all networks
-    encoder_nodes.py: adds the encoder to the graph
-    encoder_graph.py: `EncoderGraph`, to which a head adds its outputs
+    onnx_writer.py: onnx/model.onnx, with the head of each kind of model
+    onnx_graph.py: `GraphBuilder`, and the encoder in a graph of ONNX
 
 What differs between the kinds of models, a module for each kind:
 
-    head_exporter.py: `HeadExporter`, one in each module
-    exporter_registry.py: the exporter of each class of models
-    classify_exporter.py: labels of texts
-    embed_exporter.py: vectors. An encoder has no head
+    classify_exporter.py: labels of texts, and probabilities of choices
+    embed_exporter.py: vectors
     tag_exporter.py: tags of words
     answer_exporter.py: answers to questions
     pretrained_exporter.py: masked words and next sentences
-    multiple_choice_exporter.py: probabilities of choices, from ids only
 
 The signatures in classify_exporter.py do in a graph what
 serving/text_tasks/classify.py does in Python, and so on. A change to one needs

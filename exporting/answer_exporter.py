@@ -18,11 +18,6 @@ from data.squad.squad_options import (
 )
 from data.text.token_windows_graph import Windows
 from exporting import export_formats, signature_graphs
-from exporting.encoder_graph import (
-    EncoderGraph,
-    GraphOutput,
-    GraphOutputs,
-)
 from exporting.export_options import ExportOptions
 from exporting.graphs.answer_decoding_graph import (
     DecodedAnswers,
@@ -33,7 +28,6 @@ from exporting.graphs.passage_windows_graph import (
     create_windows,
 )
 from exporting.graphs.token_spans_graph import BestLogits
-from exporting.head_exporter import HeadExporter
 from exporting.signature_graphs import (
     ExportSignatures,
     Signature,
@@ -228,18 +222,3 @@ def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:
         )
         for name, values in logits.items()
     }
-
-
-def _add_onnx_head(model: BertSpanLabeler, graph: EncoderGraph) -> GraphOutputs:
-    """Adds the logits of the start and the end of an answer."""
-    builder = graph.builder
-    logits = builder.dense(graph.encoded.sequence, model.head)
-    return {
-        name: GraphOutput(builder.select(logits, index, axis=-1), graph.shape)
-        for index, name in enumerate(("start_logits", "end_logits"))
-    }
-
-
-EXPORTER = HeadExporter(
-    create_signatures=create_answer_signatures, add_onnx_head=_add_onnx_head
-)

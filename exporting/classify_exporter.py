@@ -18,12 +18,7 @@ from exporting.common_signatures import (
     compute_outputs,
     create_label_predictor,
 )
-from exporting.encoder_graph import (
-    EncoderGraph,
-    GraphOutputs,
-)
 from exporting.export_options import ExportOptions
-from exporting.head_exporter import HeadExporter
 from exporting.signature_graphs import (
     ExportSignatures,
     PredictFeatures,
@@ -35,9 +30,12 @@ from exporting.signature_graphs import (
 )
 from model_folders import output_modes
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import ClassifierSettings
+from model_folders.model_json_types import (
+    ClassifierSettings,
+    SharedHeadSettings,
+)
 from model_folders.output_modes import OutputMode
-from modeling.task_models import BertClassifier
+from modeling.task_models import BertClassifier, BertMultipleChoice
 
 
 class _PredictTexts(Protocol):
@@ -300,13 +298,18 @@ def _choose_labels(
     return {"label": label, "labels": label_rows}
 
 
-def _add_onnx_head(model: BertClassifier, graph: EncoderGraph) -> GraphOutputs:
-    """Adds a head of labels that reads the pooled output."""
-    logits = graph.builder.dense(graph.encoded.pooled, model.head)
-    shape = [*graph.shape[:1], model.num_labels]
-    return graph.add_label_outputs(logits, shape)
+def create_choice_signatures(
+    model: BertMultipleChoice,
+    head_settings: SharedHeadSettings,
+    options: ExportOptions,
+) -> ExportSignatures:
+    """Returns only `ids`, whose `probabilities` are those of the choices.
 
-
-EXPORTER = HeadExporter(
-    create_signatures=create_classify_signatures, add_onnx_head=_add_onnx_head
-)
+    Args:
+        model: model to export.
+        head_settings: settings of the head. A multiple-choice model needs none.
+        options: none of them applies to `ids`.
+    """
+    return ExportSignatures(
+        create_label_predictor(model, output_modes.CLASSIFICATION)
+    )

@@ -8,13 +8,7 @@ import functools
 import tensorflow as tf
 
 from exporting import signature_graphs
-from exporting.encoder_graph import (
-    EncoderGraph,
-    GraphOutput,
-    GraphOutputs,
-)
 from exporting.export_options import ExportOptions
-from exporting.head_exporter import HeadExporter
 from exporting.signature_graphs import (
     ExportSignatures,
     Signature,
@@ -128,20 +122,3 @@ class _TextEmbedder:
             "sequence_output": sequence,
             "tokens": tf.where(is_real, input_tokens, ""),
         }
-
-
-def _add_onnx_head(model: BertModel, graph: EncoderGraph) -> GraphOutputs:
-    """Adds nothing: the outputs of the graph are those of the encoder."""
-    shape = graph.shape
-    width = model.config.hidden_size
-    return {
-        "last_hidden_state": GraphOutput(
-            graph.encoded.sequence, [*shape, width]
-        ),
-        "pooler_output": GraphOutput(graph.encoded.pooled, [*shape[:1], width]),
-    }
-
-
-EXPORTER = HeadExporter(
-    create_signatures=create_embed_signatures, add_onnx_head=_add_onnx_head
-)

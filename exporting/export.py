@@ -7,10 +7,20 @@ For example, this writes the export of a classifier of two labels:
 """
 
 import os
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 
+from exporting.answer_exporter import create_answer_signatures
+from exporting.classify_exporter import (
+    create_choice_signatures,
+    create_classify_signatures,
+)
+from exporting.embed_exporter import create_embed_signatures
 from exporting.export_options import ExportOptions
-from exporting.exporter_registry import HEAD_EXPORTER_OF_CLASS
 from exporting.folder_writer import write_export
+from exporting.pretrained_exporter import create_pretrained_signatures
+from exporting.signature_graphs import ExportSignatures
+from exporting.tag_exporter import create_tag_signatures
 from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.kinds import ModelClass
@@ -18,13 +28,31 @@ from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder
 
+# Creates the signatures of an export of a model, by the settings of its head,
+# which model.json records, and the options of the export.
+_CreateSignatures: TypeAlias = Callable[
+    [Any, HeadSettings, ExportOptions], ExportSignatures
+]
+# {class of a model: what creates the signatures of its export}. Any, because
+# each function accepts only models of its class. A BertEmbedder is exported as
+# its encoder. A user's own subclass has no entry, because it may compute
+# something else.
+CREATE_SIGNATURES_OF_CLASS: Final[dict[ModelClass, _CreateSignatures]] = {
+    ModelClass.CLASSIFIER: create_classify_signatures,
+    ModelClass.ENCODER: create_embed_signatures,
+    ModelClass.MULTIPLE_CHOICE: create_choice_signatures,
+    ModelClass.PRETRAINER: create_pretrained_signatures,
+    ModelClass.SPAN_LABELER: create_answer_signatures,
+    ModelClass.TOKEN_CLASSIFIER: create_tag_signatures,
+}
+
 
 def is_exportable(model: BaseModel) -> bool:
     """Returns whether `export` supports models of this class."""
     # A subclass of BertEmbedder too is exported as its encoder.
     return (
         isinstance(model, BertEmbedder)
-        or kinds.model_class_of(model) in HEAD_EXPORTER_OF_CLASS
+        or kinds.model_class_of(model) in CREATE_SIGNATURES_OF_CLASS
     )
 
 
@@ -77,12 +105,12 @@ def export(
             f"checkpoint before you export the model to {folder}"
         )
     model_class = kinds.model_class_of(model)
-    if model_class not in HEAD_EXPORTER_OF_CLASS:
-        exported = ", ".join(sorted(HEAD_EXPORTER_OF_CLASS))
+    if model_class not in CREATE_SIGNATURES_OF_CLASS:
+        exported = ", ".join(sorted(CREATE_SIGNATURES_OF_CLASS))
         raise ValueError(
             f"a {model_class} cannot be exported to {folder}; the classes that "
             f"can are {exported} and {ModelClass.EMBEDDER}"
         )
-    exporter = HEAD_EXPORTER_OF_CLASS[ModelClass(model_class)]
-    signatures = exporter.create_signatures(model, head_settings, options)
+    create_signatures = CREATE_SIGNATURES_OF_CLASS[ModelClass(model_class)]
+    signatures = create_signatures(model, head_settings, options)
     return write_export(folder, model, signatures, options)

@@ -12,13 +12,7 @@ import tensorflow as tf
 from data.text.ragged import with_row_splits
 from data.text.wordpiece import MASK
 from exporting import signature_graphs
-from exporting.encoder_graph import (
-    EncoderGraph,
-    GraphOutput,
-    GraphOutputs,
-)
 from exporting.export_options import ExportOptions
-from exporting.head_exporter import HeadExporter
 from exporting.signature_graphs import (
     ExportSignatures,
     Signature,
@@ -194,38 +188,3 @@ def _compute_mask_splits(tokens: tf.RaggedTensor, mask_id: int) -> tf.Tensor:
     num_masks = tf.cumsum(tf.cast(is_mask, tf.int32))
     num_before = tf.concat([[0], num_masks], 0)
     return tf.gather(num_before, tokens.row_splits)
-
-
-def _add_onnx_head(model: BertPretrainer, graph: EncoderGraph) -> GraphOutputs:
-    """Adds both heads of a pretrainer, for words at all positions."""
-    builder = graph.builder
-    words = _add_onnx_masked_lm(model, graph)
-    follows = builder.dense(graph.encoded.pooled, model.next_sentence)
-    sizes = [*graph.shape, builder.bert_config.vocab_size]
-    return {
-        "logits": GraphOutput(words, sizes),
-        "masked_lm_probabilities": GraphOutput(
-            builder.add("Softmax", words), sizes
-        ),
-        "next_sentence_probabilities": GraphOutput(
-            builder.add("Softmax", follows), [*graph.shape[:1], 2]
-        ),
-    }
-
-
-def _add_onnx_masked_lm(model: BertPretrainer, graph: EncoderGraph) -> str:
-    """Adds the logits of all words at all positions."""
-    builder = graph.builder
-    head = model.masked_lm
-    outputs = builder.dense(graph.encoded.sequence, head.dense)
-    outputs = builder.activate(outputs, builder.bert_config.hidden_act)
-    outputs = builder.layer_norm(outputs, head.layer_norm)
-    words = builder.weight(model.bert.embeddings.word_embeddings)
-    kernel = builder.add("Transpose", words, perm=(1, 0))
-    outputs = builder.add("MatMul", outputs, kernel)
-    return builder.add("Add", outputs, builder.weight(head.output_bias))
-
-
-EXPORTER = HeadExporter(
-    create_signatures=create_pretrained_signatures, add_onnx_head=_add_onnx_head
-)

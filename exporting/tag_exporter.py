@@ -14,17 +14,12 @@ from exporting.common_signatures import (
     choose_output_labels,
     create_label_predictor,
 )
-from exporting.encoder_graph import (
-    EncoderGraph,
-    GraphOutputs,
-)
 from exporting.export_options import ExportOptions
 from exporting.graphs.tagging_graph import (
     cut_texts,
     decode_legal_tags,
     separate_words,
 )
-from exporting.head_exporter import HeadExporter
 from exporting.signature_graphs import (
     ExportSignatures,
     Signature,
@@ -175,17 +170,3 @@ class _WordTagger:
         with tf.control_dependencies([check]):
             ragged = words.with_flat_values(tf.identity(probabilities))
         return decode_legal_tags(ragged, self._labels)
-
-
-def _add_onnx_head(
-    model: BertTokenClassifier, graph: EncoderGraph
-) -> GraphOutputs:
-    """Adds a head of labels that reads every position."""
-    logits = graph.builder.dense(graph.encoded.sequence, model.head)
-    shape = [*graph.shape, model.num_labels]
-    return graph.add_label_outputs(logits, shape)
-
-
-EXPORTER = HeadExporter(
-    create_signatures=create_tag_signatures, add_onnx_head=_add_onnx_head
-)

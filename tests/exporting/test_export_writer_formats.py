@@ -258,7 +258,7 @@ def test_a_missing_module_of_this_project_is_no_missing_package(
     tmp_path, monkeypatch
 ):
     pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
-    module = "exporting.encoder_nodes"
+    module = "exporting.onnx_graph"
     monkeypatch.setitem(sys.modules, module, None)
     # Another test may have imported the module that imports it.
     monkeypatch.delitem(sys.modules, "exporting.onnx_writer", raising=False)

@@ -208,6 +208,6 @@ def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
             f"a {kinds.model_class_of(model)}. Add the class to "
-            "model_folders/kinds.py and exporting/exporter_registry.py, "
+            "model_folders/kinds.py and exporting/export.py, "
             "or train without --export_dir"
         )

@@ -1,6 +1,6 @@
 """What a head of labels adds to an ONNX graph, without a network.
 
-test_exporter_registry_onnx.py compares the outputs with the models'.
+test_onnx_writer_heads.py compares the outputs with the models'.
 """
 
 import pytest
@@ -9,9 +9,8 @@ from tests.support.models import tiny_config
 
 pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 
-from exporting.encoder_graph import EncoderGraph, GraphOutput
-from exporting.encoder_nodes import EncoderOutputNames
-from exporting.graph_builder import GraphBuilder
+from exporting.onnx_graph import EncoderOutputNames, GraphBuilder
+from exporting.onnx_writer import EncoderGraph, GraphOutput
 
 ROWS = ["batch_size"]
 
