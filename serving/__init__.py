@@ -39,8 +39,8 @@ from dependencies import lazy
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them
     # that the names are public.
-    from exporting.export import export as export
     from exporting.export_options import ExportOptions as ExportOptions
+    from exporting.export_writer import export as export
     from serving.text_model import TextModel as TextModel
     from serving.text_model import load as load
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # first use of its name.
 _MODULE_OF_NAME = {
     "ExportOptions": "exporting.export_options",
-    "export": "exporting.export",
+    "export": "exporting.export_writer",
     "TextModel": "serving.text_model",
     "load": "serving.text_model",
 }

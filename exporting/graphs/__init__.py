@@ -1,8 +1,8 @@
 """TensorFlow graphs that repeat functions of data/, so that exports run them.
 
-The exporters build the signatures of SavedModels from these graphs. A change to
-one of two such modules needs the same change to the other one. The tests of the
-graphs compare the two:
+The signatures of SavedModels call these graphs. A change to one of two such
+modules needs the same change to the other one. The tests of the graphs compare
+the two:
 
     passage_windows_graph.py: cuts questions and passages into windows, as
         data/squad/passage_windows.py

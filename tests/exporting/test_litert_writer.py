@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
-from exporting.embed_exporter import create_embed_signatures
+from exporting.embed_signatures import create_embed_signatures
 from exporting.litert_writer import write_litert
 from modeling.layers import all_layers
 from serving.engines import load_engine

@@ -9,7 +9,7 @@ import tensorflow as tf
 import modeling
 import serving
 from data.squad.squad_options import WindowOptions
-from exporting import common_signatures, embed_exporter
+from exporting import common_signatures, embed_signatures
 from tests.support import graph_memory
 from tests.support.serving import exports
 from tests.support.serving.exports import TOKENIZER, create_model
@@ -52,7 +52,7 @@ def test_few_texts_of_any_length_are_answered():
 def embed(monkeypatch, tmp_path):
     """Calls the signature `embed`, which allows 1,000 positions of padding."""
     # The width of the model is 16.
-    monkeypatch.setattr(embed_exporter, "_MAX_PADDING", 16 * 1000)
+    monkeypatch.setattr(embed_signatures, "_MAX_PADDING", 16 * 1000)
     serving.export(tmp_path / "model", create_encoder(), {}, OPTIONS)
     loaded = tf.saved_model.load(str(tmp_path / "model"))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from absl import logging
 
 from data.sets.set_names import suffix_of
-from exporting.export import export
+from exporting.export_writer import export
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card

@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 import modeling
-from exporting.export import is_exportable
+from exporting.export_writer import is_exportable
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
 from training.config.device_options import POLICY_OF_PRECISION
@@ -208,6 +208,6 @@ def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
             f"a {kinds.model_class_of(model)}. Add the class to "
-            "model_folders/kinds.py and exporting/export.py, "
+            "model_folders/kinds.py and exporting/export_writer.py, "
             "or train without --export_dir"
         )

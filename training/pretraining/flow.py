@@ -11,7 +11,7 @@ from absl import logging
 
 import modeling
 from data.io import record_checks, record_datasets
-from exporting.export import export
+from exporting.export_writer import export
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import SharedHeadSettings

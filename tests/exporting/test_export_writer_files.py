@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 import modeling
-from exporting.folder_writer import write_export
+from exporting.export_writer import write_export
 from exporting.signature_graphs import ExportSignatures
 from tests.support.serving.exports import LENGTH, create_model, create_options
 

@@ -1,21 +1,33 @@
-"""Writes the folder of an export: networks, model.json, card and more files."""
+"""Writes the export of a model: a folder with its networks and what they need.
+
+A network is written in one or several formats. Beside it are model.json, the
+card, and the files of the configuration, the labels and the tokenizer. For
+example, this writes the export of a classifier of two labels:
+
+    labels = ["no", "yes"]
+    serving.export("output/model", model, {"labels": labels}, options)
+"""
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Final, TypeAlias
 
 from dependencies.installation import extra_of, install_command
-from exporting import (
-    checksums,
-    export_formats,
-    litert_writer,
-    saved_model_writer,
+from exporting import checksums, export_formats
+from exporting.answer_signatures import create_answer_signatures
+from exporting.classify_signatures import (
+    create_choice_signatures,
+    create_classify_signatures,
 )
-from exporting.export_formats import ExportFormat
+from exporting.embed_signatures import create_embed_signatures
 from exporting.export_options import ExportOptions
+from exporting.litert_writer import write_litert
+from exporting.pretrained_signatures import create_pretrained_signatures
+from exporting.saved_model_writer import write_saved_model
 from exporting.signature_graphs import ExportSignatures
+from exporting.tag_signatures import create_tag_signatures
 from files import atomic
 from files.paths import explain_tensorflow_errors
 from model_folders import atomic_folders, kinds, model_json
@@ -28,12 +40,101 @@ from model_folders.formats.huggingface.config import (
     PROBLEM_TYPE_OF_MODE,
     create_config_json,
 )
+from model_folders.kinds import ModelClass
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json_types import HeadSettings, ModelJson
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
+from modeling.task_models import BertEmbedder
+
+# Creates the signatures of an export of a model, by the settings of its head,
+# which model.json records, and the options of the export.
+_CreateSignatures: TypeAlias = Callable[
+    [Any, HeadSettings, ExportOptions], ExportSignatures
+]
+# {class of a model: what creates the signatures of its export}. Any, because
+# each function accepts only models of its class. A BertEmbedder is exported as
+# its encoder. A user's own subclass has no entry, because it may compute
+# something else.
+CREATE_SIGNATURES_OF_CLASS: Final[dict[ModelClass, _CreateSignatures]] = {
+    ModelClass.CLASSIFIER: create_classify_signatures,
+    ModelClass.ENCODER: create_embed_signatures,
+    ModelClass.MULTIPLE_CHOICE: create_choice_signatures,
+    ModelClass.PRETRAINER: create_pretrained_signatures,
+    ModelClass.SPAN_LABELER: create_answer_signatures,
+    ModelClass.TOKEN_CLASSIFIER: create_tag_signatures,
+}
+
+
+def is_exportable(model: BaseModel) -> bool:
+    """Returns whether `export` supports models of this class."""
+    # A subclass of BertEmbedder too is exported as its encoder.
+    return (
+        isinstance(model, BertEmbedder)
+        or kinds.model_class_of(model) in CREATE_SIGNATURES_OF_CLASS
+    )
+
+
+def export(
+    folder: str | os.PathLike[str],
+    model: BaseModel,
+    head_settings: HeadSettings,
+    options: ExportOptions,
+) -> model_card.ExportCard | None:
+    """Exports a model, with signatures that suit the kind of the model.
+
+    The signature `ids` accepts ids of WordPieces. Only SavedModels contain the
+    other signatures, which accept text. docs/serving.md lists them. A
+    BertEmbedder is exported as its encoder. The export of a multiple-choice
+    model accepts no text.
+
+    If the only format is a SavedModel, all other files except README.md are
+    written to the folder `assets.extra`.
+
+    Args:
+        folder: folder to write. It gets this name when it is complete.
+        model: model to export, of a class in `modeling`.
+        head_settings: settings of the head, with the names that model.json
+            records under `task`. Names that the kind of the model does not use
+            are ignored. A classifier uses `labels`, `output_mode`,
+            `doc_stride` and `num_texts`, a token classifier `labels` and
+            `legal_tags`, and a span labeler the fields of WindowOptions and
+            DecodingOptions in data/squad.
+        options: options that do not depend on the kind of the model.
+
+    Returns:
+        the values of the export's README.md, to write it again with scores.
+        None if the export has no README.md, such as the export of a
+        multiple-choice model.
+
+    Raises:
+        OSError: the export cannot be written. An earlier export does not
+            change.
+        ValueError: the folder contains files that are not an export (see
+            model_folders/atomic_folders.py), the model has no weights yet, its
+            class is not one of `modeling`, or the labels do not name its
+            outputs.
+        ImportError: a package of a format is not installed.
+    """
+    if isinstance(model, BertEmbedder):
+        model = model.bert
+    if not model.built:
+        raise ValueError(
+            f"{model.name} has no weights yet; call build() or load a "
+            f"checkpoint before you export the model to {folder}"
+        )
+    model_class = kinds.model_class_of(model)
+    if model_class not in CREATE_SIGNATURES_OF_CLASS:
+        exported = ", ".join(sorted(CREATE_SIGNATURES_OF_CLASS))
+        raise ValueError(
+            f"a {model_class} cannot be exported to {folder}; the classes that "
+            f"can are {exported} and {ModelClass.EMBEDDER}"
+        )
+    create_signatures = CREATE_SIGNATURES_OF_CLASS[ModelClass(model_class)]
+    signatures = create_signatures(model, head_settings, options)
+    return write_export(folder, model, signatures, options)
 
 
 def write_export(
@@ -91,11 +192,45 @@ def _write_networks(
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> None:
-    """Writes the network in each of the formats."""
+    """Writes the network in each of the formats.
+
+    Formats other than SavedModels contain only the signature `ids`.
+    """
     for name in options.formats:
         path = folder / export_formats.FILE_OF_FORMAT[name]
         path.parent.mkdir(exist_ok=True)
-        _WRITER_OF_FORMAT[name](path, model, signatures, options)
+        if name == "saved_model":
+            write_saved_model(path, model, signatures, options)
+        elif name == "litert":
+            write_litert(path, model, signatures, options)
+        else:
+            _write_onnx(path, model, signatures, options)
+
+
+def _write_onnx(
+    path: Path,
+    model: BaseModel,
+    signatures: ExportSignatures,
+    options: ExportOptions,
+) -> None:
+    """Writes the file model.onnx.
+
+    Raises:
+        ImportError: the package onnx or onnxruntime is not installed.
+    """
+    try:
+        # Import late, because only this format needs the package onnx.
+        # `write_onnx` imports onnxruntime, which quantized weights need.
+        from exporting import onnx_writer
+
+        onnx_writer.write_onnx(path, model, signatures, options)
+    except ModuleNotFoundError as error:
+        if extra_of(error.name) is None:
+            # The code of this project is wrong, or its installation.
+            raise
+        raise ImportError(
+            f"The format onnx needs {error.name}: {install_command(error.name)}"
+        ) from error
 
 
 def _is_only_saved_model(options: ExportOptions) -> bool:
@@ -194,51 +329,3 @@ def _create_config_entries(
         tokenizer=options.tokenizer,
         problem_type=PROBLEM_TYPE_OF_MODE[output_mode] if labels else None,
     )
-
-
-def _write_onnx(
-    path: Path,
-    model: BaseModel,
-    signatures: ExportSignatures,
-    options: ExportOptions,
-) -> None:
-    """Writes the file model.onnx.
-
-    Raises:
-        ImportError: the package onnx or onnxruntime is not installed.
-    """
-    try:
-        # Import late, because only this format needs the package onnx.
-        # `write_onnx` imports onnxruntime, which quantized weights need.
-        from exporting import onnx_writer
-
-        onnx_writer.write_onnx(path, model, signatures, options)
-    except ModuleNotFoundError as error:
-        if extra_of(error.name) is None:
-            # The code of this project is wrong, or its installation.
-            raise
-        raise ImportError(
-            f"The format onnx needs {error.name}: {install_command(error.name)}"
-        ) from error
-
-
-class _WriteNetwork(Protocol):
-    """Writes the network of an export in one format."""
-
-    def __call__(
-        self,
-        path: Path,
-        model: BaseModel,
-        signatures: ExportSignatures,
-        options: ExportOptions,
-    ) -> None:
-        """Writes the network of a format to the file `path`."""
-
-
-# {format: function that writes its file}. Formats other than SavedModels
-# contain only the signature `ids`.
-_WRITER_OF_FORMAT: dict[ExportFormat, _WriteNetwork] = {
-    "saved_model": saved_model_writer.write_saved_model,
-    "litert": litert_writer.write_litert,
-    "onnx": _write_onnx,
-}

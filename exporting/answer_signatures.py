@@ -1,4 +1,4 @@
-"""Exports the head of a span labeler: `answer`, `answer_n_best` and ONNX.
+"""Creates the signatures of a span labeler: `answer` and `answer_n_best`.
 
 N = number of questions, W = windows, F = WordPieces in a window, with padding,
 T = WordPieces in the longest window, B = answers in an n-best list.

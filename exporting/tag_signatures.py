@@ -1,4 +1,4 @@
-"""Exports the head of a classifier of words: `tag`, `tag_words` and ONNX.
+"""Creates the signatures of a classifier of words: `tag` and `tag_words`.
 
 N = number of texts, W = windows, M = words of the longest text.
 """

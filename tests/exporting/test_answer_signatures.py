@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from exporting.answer_exporter import create_answer_signatures
+from exporting.answer_signatures import create_answer_signatures
 from modeling import BertSpanLabeler
 from tests.support.serving.exports import (
     DECODING,

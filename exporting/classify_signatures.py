@@ -1,4 +1,7 @@
-"""Exports the head of a classifier: `classify`, `classify_text` and ONNX.
+"""Creates the signatures of a classifier: `classify` and `classify_text`.
+
+A model that chooses among several texts is here too. Its only signature is
+`ids`.
 
 N = number of texts, L = labels, W = windows.
 """

@@ -1,4 +1,4 @@
-"""Exports an encoder, which has no head: the signature `embed`, and ONNX.
+"""Creates the signatures of an encoder, which has no head: `embed`.
 
 N = number of texts, T = WordPieces of the longest text, W = hidden size.
 """

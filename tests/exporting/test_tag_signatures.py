@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from exporting.tag_exporter import create_tag_signatures
+from exporting.tag_signatures import create_tag_signatures
 from modeling import BertTokenClassifier
 from tests.support.serving.exports import TAGS, create_model, create_options
 

@@ -1,4 +1,4 @@
-"""Exports the heads of a pretrainer: `fill_mask`, `next_sentence` and ONNX.
+"""Creates the signatures of a pretrainer: `fill_mask` and `next_sentence`.
 
 N = number of texts, M = number of masks in the text with the most masks, K =
 number of WordPieces that are returned for each mask.

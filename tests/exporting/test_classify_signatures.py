@@ -8,7 +8,7 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from exporting.classify_exporter import (
+from exporting.classify_signatures import (
     create_classify_signatures,
 )
 from exporting.signature_graphs import ExportSignatures
