@@ -30,13 +30,18 @@ tests/serving/text_tasks/test_text_task_twins.py compares them:
     classify_signatures.py: labels of texts, and probabilities of choices
     embed_signatures.py: vectors
     tag_signatures.py: tags of words
-    answer_signatures.py: answers to questions
     pretrained_signatures.py: masked words and next sentences
+    answer_signatures.py: answers to questions, by graphs that repeat modules of
+        data/squad/:
+    passage_windows_graph.py: cuts questions and passages into windows, as
+        passage_windows.py
+    token_spans_graph.py: finds possible answers, and their texts, as
+        token_spans.py
+    answer_decoding_graph.py: chooses among them, as answer_decoding.py
 
 What the signatures of several kinds share:
 
     signature_graphs.py: a signature, the signatures of a model, and what runs
         the network on a few inputs at a time
     common_signatures.py: `ids`, which only runs the network, and `tokenize`
-    graphs/: TensorFlow graphs that repeat functions of data/
 """

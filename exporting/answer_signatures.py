@@ -18,16 +18,15 @@ from data.squad.squad_options import (
 )
 from data.text.token_windows_graph import Windows
 from exporting import export_formats, signature_graphs
-from exporting.export_options import ExportOptions
-from exporting.graphs.answer_decoding_graph import (
+from exporting.answer_decoding_graph import (
     DecodedAnswers,
     SquadDecoder,
 )
-from exporting.graphs.passage_windows_graph import (
+from exporting.export_options import ExportOptions
+from exporting.passage_windows_graph import (
     Passages,
     create_windows,
 )
-from exporting.graphs.token_spans_graph import BestLogits
 from exporting.signature_graphs import (
     ExportSignatures,
     Signature,
@@ -35,6 +34,7 @@ from exporting.signature_graphs import (
     share_graph,
     text_inputs,
 )
+from exporting.token_spans_graph import BestLogits
 from model_folders.model_json_types import SpanLabelerSettings
 from modeling.task_models import BertSpanLabeler
 

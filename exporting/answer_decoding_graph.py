@@ -17,8 +17,8 @@ import tensorflow as tf
 from data.squad.squad_options import DecodingOptions
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.text.token_windows_graph import Windows
-from exporting.graphs.passage_windows_graph import Passages
-from exporting.graphs.token_spans_graph import (
+from exporting.passage_windows_graph import Passages
+from exporting.token_spans_graph import (
     BestLogits,
     QuestionWindows,
     Spans,

@@ -16,10 +16,7 @@ from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
-from exporting.graphs import (
-    answer_decoding_graph,
-    passage_windows_graph,
-)
+from exporting import answer_decoding_graph, passage_windows_graph
 from tests.support.paths import ROOT
 from tests.support.squad.squad_cases import (
     CASES,

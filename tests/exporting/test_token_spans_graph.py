@@ -10,7 +10,7 @@ import tensorflow as tf
 from data.squad.squad_options import WindowOptions
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.text import tokenization
-from exporting.graphs import passage_windows_graph, token_spans_graph
+from exporting import passage_windows_graph, token_spans_graph
 from tests.support.paths import ROOT
 
 VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
