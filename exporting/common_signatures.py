@@ -68,7 +68,7 @@ def create_ids_signature(
 
     inputs = [
         tf.TensorSpec([None] * model.feature_ranks[name], tf.int32, name=name)
-        for name in export_formats.ONNX_NAME_OF_INPUT
+        for name in sizes
     ]
     return Signature(serve, inputs)
 

@@ -52,64 +52,6 @@ _IR_VERSION = 10
 TensorShape: TypeAlias = list[int | str]
 
 
-class GraphOutput(NamedTuple):
-    """An output of the graph.
-
-    Attributes:
-        tensor: name of the tensor that contains the output.
-        shape: shape of the tensor.
-    """
-
-    tensor: str
-    shape: TensorShape
-
-
-# {name of an output: GraphOutput}
-GraphOutputs: TypeAlias = dict[str, GraphOutput]
-
-
-@dataclasses.dataclass(frozen=True)
-class EncoderGraph:
-    """An ONNX graph that contains an encoder, to which a head is added.
-
-    Attributes:
-        builder: adds the nodes and weights of the head.
-        encoded: outputs of the encoder.
-        shape: shape of the graph's inputs, [B, T] or [B, C, T].
-        exported_output: what to compute from the logits of labels (see
-            export_formats.py).
-    """
-
-    builder: GraphBuilder
-    encoded: EncoderOutputNames
-    shape: TensorShape
-    exported_output: export_formats.ExportedOutput
-
-    def add_label_outputs(
-        self, logits: str, shape: TensorShape
-    ) -> GraphOutputs:
-        """Adds what a head of labels computes from its logits.
-
-        Args:
-            logits: name of the tensor of logits, which the head has added.
-            shape: shape of the logits, [..., labels].
-
-        Returns:
-            `logits`, and the `probabilities` in the shape of the logits, or in
-            regression the `values`, float [B].
-        """
-        outputs = {"logits": GraphOutput(logits, shape)}
-        if self.exported_output == export_formats.LOGITS:
-            return outputs
-        if self.exported_output == output_modes.REGRESSION:
-            values = self.builder.select(logits, 0, axis=-1)
-            return outputs | {"values": GraphOutput(values, shape[:1])}
-        is_multilabel = self.exported_output == output_modes.MULTILABEL
-        operation = "Sigmoid" if is_multilabel else "Softmax"
-        probabilities = self.builder.add(operation, logits)
-        return outputs | {"probabilities": GraphOutput(probabilities, shape)}
-
-
 def write_onnx(
     path: Path,
     model: BaseModel,
@@ -205,6 +147,64 @@ def _flatten_choices(
     return FeatureNames(
         *(builder.add("Reshape", name, flat) for name in inputs)
     )
+
+
+class GraphOutput(NamedTuple):
+    """An output of the graph.
+
+    Attributes:
+        tensor: name of the tensor that contains the output.
+        shape: shape of the tensor.
+    """
+
+    tensor: str
+    shape: TensorShape
+
+
+# {name of an output: GraphOutput}
+GraphOutputs: TypeAlias = dict[str, GraphOutput]
+
+
+@dataclasses.dataclass(frozen=True)
+class EncoderGraph:
+    """An ONNX graph that contains an encoder, to which a head is added.
+
+    Attributes:
+        builder: adds the nodes and weights of the head.
+        encoded: outputs of the encoder.
+        shape: shape of the graph's inputs, [B, T] or [B, C, T].
+        exported_output: what to compute from the logits of labels (see
+            export_formats.py).
+    """
+
+    builder: GraphBuilder
+    encoded: EncoderOutputNames
+    shape: TensorShape
+    exported_output: export_formats.ExportedOutput
+
+    def add_label_outputs(
+        self, logits: str, shape: TensorShape
+    ) -> GraphOutputs:
+        """Adds what a head of labels computes from its logits.
+
+        Args:
+            logits: name of the tensor of logits, which the head has added.
+            shape: shape of the logits, [..., labels].
+
+        Returns:
+            `logits`, and the `probabilities` in the shape of the logits, or in
+            regression the `values`, float [B].
+        """
+        outputs = {"logits": GraphOutput(logits, shape)}
+        if self.exported_output == export_formats.LOGITS:
+            return outputs
+        if self.exported_output == output_modes.REGRESSION:
+            values = self.builder.select(logits, 0, axis=-1)
+            return outputs | {"values": GraphOutput(values, shape[:1])}
+        is_multilabel = self.exported_output == output_modes.MULTILABEL
+        operation = "Sigmoid" if is_multilabel else "Softmax"
+        probabilities = self.builder.add(operation, logits)
+        return outputs | {"probabilities": GraphOutput(probabilities, shape)}
 
 
 def _add_head(model: BaseModel, graph: EncoderGraph) -> GraphOutputs:
