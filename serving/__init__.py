@@ -1,4 +1,4 @@
-"""Exports models with `export`, and runs exported models with `load`.
+"""Runs exported models with `load`.
 
 What users call:
 
@@ -8,11 +8,8 @@ What users call:
     export: Exports a model, with signatures that suit the kind of the model.
     load: Loads an exported model.
 
-To write an export:
-
-    export_options.py: `ExportOptions`, which `export` takes, and
-        `ExportFormatOptions`, from whose flags scripts and tools create them
-    exporting/: `export`, and what writes each format
+The top-level package exporting/ contains `export` and `ExportOptions`. Users
+find them here too, beside `load`.
 
 To call an export from Python. Read the first of these modules first:
 
@@ -41,16 +38,16 @@ from dependencies import lazy
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them
     # that the names are public.
-    from serving.export_options import ExportOptions as ExportOptions
-    from serving.exporting.export import export as export
+    from exporting.export_options import ExportOptions as ExportOptions
+    from exporting.export_writer import export as export
     from serving.text_model import TextModel as TextModel
     from serving.text_model import load as load
 
 # {name: its module}, as in the imports above. `lazy` imports a module at the
 # first use of its name.
 _MODULE_OF_NAME = {
-    "ExportOptions": "serving.export_options",
-    "export": "serving.exporting.export",
+    "ExportOptions": "exporting.export_options",
+    "export": "exporting.export_writer",
     "TextModel": "serving.text_model",
     "load": "serving.text_model",
 }

@@ -4,7 +4,8 @@ import functools
 import os
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
-from serving.engines import Engine, ExportFormat
+from exporting.export_formats import ExportFormat
+from serving.engines import Engine
 
 
 class CachedModel(Protocol):

@@ -14,13 +14,10 @@ from typing import Protocol, TypeAlias, cast, overload
 from absl import logging
 
 from data.text.tokenization import FullTokenizer
+from exporting import checksums
+from exporting.export_formats import ExportFormat
 from serving import engines
-from serving.engines import (
-    ExportFormat,
-    NetworkInput,
-    checksums,
-    pad_batch,
-)
+from serving.engines import NetworkInput, pad_batch
 from serving.model_cache import unpickle_model
 from serving.text_tasks.answer import ANSWER, AnswerReply
 from serving.text_tasks.asking import Failure, ModelAsker

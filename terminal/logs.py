@@ -22,6 +22,7 @@ PACKAGES = (
     "command_line",
     "data",
     "dependencies",
+    "exporting",
     "files",
     "model_folders",
     "modeling",

@@ -9,8 +9,12 @@ from tests.support import pretraining_records, script_runner
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
 
-# How pytest runs the tests, and the fixture `made_once`.
-pytest_plugins = ["tests.support.pytest_plugin"]
+pytest_plugins = [
+    # How pytest runs the tests, and the fixture `made_once`.
+    "tests.support.pytest_plugin",
+    # The fixture `exports` of tests/exporting and tests/serving.
+    "tests.support.serving.export_fixtures",
+]
 
 # The fixtures below run a script once for all tests. Each contains what the
 # ones above it do, so ask for the first that suffices:

@@ -11,7 +11,7 @@ Each is a script with flags of its own:
 What only a tool needs is in a package beside it: its flags and its steps. So
 are those of extract_features.py, which is a script because Google's code has it
 at the top. What other code needs too is in the package that does the work, such
-as `export` in serving/exporting/:
+as `export` in exporting/:
 
     vocabulary/: the flags and the steps of create_vocabulary.py
     conversion/: the flags and the steps of convert_checkpoint.py

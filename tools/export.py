@@ -10,7 +10,6 @@ export with --do_eval.
 
 from absl import logging
 
-import serving
 from command_line import cli
 from data.text.tokenization import FullTokenizer
 from model_folders.reading import folder_reading, settings_check
@@ -26,6 +25,9 @@ from tools.exporting.export_steps import (
 
 def main(parsed: ParsedCommand[ExportConfig]) -> None:
     """Loads the model, and writes --export_dir."""
+    # Import late, so that --help does not wait until TensorFlow is loaded.
+    from exporting.export_writer import export
+
     config = parsed.config
     preset = folder_reading.read_preset(config.model, "--model")
     model_class = choose_model_class(config, preset)
@@ -37,7 +39,7 @@ def main(parsed: ParsedCommand[ExportConfig]) -> None:
     head_settings = settings_of_head(preset, model_class)
     export_dir = str(config.export.export_dir)
     logging.info("Exporting to %s", export_dir)
-    serving.export(export_dir, model, head_settings, options)
+    export(export_dir, model, head_settings, options)
     logging.info(
         "Wrote the export to %s. Nothing was scored: a run with --export_dir "
         "and --do_eval scores its export",

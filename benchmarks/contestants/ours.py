@@ -20,6 +20,8 @@ from benchmarks import tickets, timing
 from command_line import flags
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
+from exporting import export_formats
+from exporting.export_formats import ExportFormat
 from model_folders.model_json_types import HeadSettings
 from modeling import losses
 from modeling.accelerated.inference import GraphPredictor
@@ -29,7 +31,6 @@ from modeling.tensors import Features
 from options.config import ConfigT
 from options.parsed_command import ParsedCommand
 from serving import engines
-from serving.engines import ExportFormat
 from training.config.classifier_config import ClassifierConfig
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps, TrainingConfig
@@ -162,7 +163,7 @@ def inference(workload: timing.Workload) -> timing.Work:
     inputs = timing.random_inputs(workload, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = workload["variant"]
-    if variant in engines.FILE_OF_FORMAT:
+    if variant in export_formats.FILE_OF_FORMAT:
         forward = load_engine(workload, variant)
     else:
         model = modeling.BertModel(bert_config, dtype=variant)
@@ -293,7 +294,9 @@ def export_model(
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
         max_seq_length=workload["seq_length"],
-        formats=[name for name in engines.FILE_OF_FORMAT if name == words[0]],
+        formats=[
+            name for name in export_formats.FILE_OF_FORMAT if name == words[0]
+        ],
         quantize="int8" if workload["precision"] == "int8" else None,
     )
 

@@ -1,7 +1,6 @@
 """A sentence with tagged words, and how a text is split into words.
 
-The graph of serving/exporting/graphs/tagging_graph.py splits text in the same
-way.
+The graph of exporting/tag_signatures.py splits text in the same way.
 """
 
 import dataclasses

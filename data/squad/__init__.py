@@ -14,6 +14,6 @@
     answer_scoring.py: the official scores
     answer_report.py: the part of report.html
 
-serving/exporting/graphs/ repeats passage_windows.py, token_spans.py and
-answer_decoding.py in TensorFlow graphs. Both must change together.
+exporting/passage_windows_graph.py and so on repeat passage_windows.py,
+token_spans.py and answer_decoding.py in TensorFlow. Both must change together.
 """

@@ -14,8 +14,10 @@ from data.text.characters import clean_text, split_on_punctuation, strip_accents
 
 T = TypeVar("T")
 
+# The special token that stands for a missing word.
+MASK = "[MASK]"
 # The special tokens that a text may contain.
-SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
+SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", MASK, "[UNK]")
 # Maximum number of words in a cache, and of characters in a cached word.
 _MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64

@@ -1,21 +1,15 @@
 """Loads exported networks, and runs them on batches of inputs.
 
-An export contains its network in one or several formats (`ExportFormat`). An
-`Engine` is a network in memory. Each format has one class of engines, so the
-name of a format chooses the engine too: in the argument `engine` of
-`serving.load`, in the flag --engine, and as `Engine.name`.
+An export contains its network in one or several formats, which
+exporting/export_formats.py lists. An `Engine` is a network in memory. Each
+format has one class of engines, so the name of a format chooses the engine too:
+in the argument `engine` of `serving.load`, in the flag --engine, and as
+`Engine.name`.
 
-    export_formats.py: the formats, with their files, packages and names in
-        files
     engine_loading.py: finds the folder of an export, chooses a format in it,
         by `EngineOptions` in commands, and loads the engine
-    checksums.py: computes checksums, which tell the files of two exports apart
-
-To run a network:
-
-    engine.py: `Engine`, arrays in, arrays out, and the errors of engines
-    batching.py: plans the batches of many requests, and collects their outputs
-    ids_outputs.py: what networks return instead of logits, and how to undo this
+    engine.py: `Engine`, arrays in, arrays out: plans the batches of many
+        requests, and collects their outputs
 
 The engine of each format:
 
@@ -24,41 +18,27 @@ The engine of each format:
     onnx.py: ONNX Runtime
 """
 
-from serving.engines.batching import (
+from serving.engines.engine import (
     BatchLimits,
+    Engine,
+    EngineError,
+    InputShapes,
     NetworkInput,
     OutputArrays,
     pad_batch,
     resize_last_axis,
-)
-from serving.engines.engine import (
-    Engine,
-    EngineError,
-    InputShapes,
 )
 from serving.engines.engine_loading import (
     EngineOptions,
     find_export_folder,
     load_engine,
 )
-from serving.engines.export_formats import (
-    EXPORT_FORMATS,
-    FILE_OF_FORMAT,
-    ONNX_NAME_OF_INPUT,
-    PACKAGE_OF_FORMAT,
-    ExportFormat,
-)
 
 __all__ = [
-    "EXPORT_FORMATS",
-    "FILE_OF_FORMAT",
-    "ONNX_NAME_OF_INPUT",
-    "PACKAGE_OF_FORMAT",
     "BatchLimits",
     "Engine",
     "EngineError",
     "EngineOptions",
-    "ExportFormat",
     "InputShapes",
     "NetworkInput",
     "OutputArrays",

@@ -15,13 +15,13 @@ from pathlib import Path
 from absl import logging
 
 from dependencies.installation import install_command, with_command_names
-from options.fields import option
-from serving.engines.engine import Engine
-from serving.engines.export_formats import (
+from exporting.export_formats import (
     FILE_OF_FORMAT,
     PACKAGE_OF_FORMAT,
     ExportFormat,
 )
+from options.fields import option
+from serving.engines.engine import Engine
 
 # Formats that an NVIDIA GPU may run, the preferred format first.
 _GPU_FORMATS: tuple[ExportFormat, ...] = ("onnx", "saved_model")

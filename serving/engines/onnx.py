@@ -9,17 +9,17 @@ from absl import logging
 
 from data.arrays import IntArray
 from dependencies.installation import with_command_names
-from serving.engines.batching import OutputArrays
+from exporting.export_formats import (
+    ONNX_NAME_OF_INPUT,
+    OWN_NAME_OF_OUTPUT,
+)
 from serving.engines.engine import (
     Engine,
     InputShapes,
+    OutputArrays,
     count_threads,
     explain_engine_errors,
     explain_load_errors,
-)
-from serving.engines.export_formats import (
-    ONNX_NAME_OF_INPUT,
-    OWN_NAME_OF_OUTPUT,
 )
 
 # Name of ONNX Runtime's execution provider for CUDA.

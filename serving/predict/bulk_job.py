@@ -34,9 +34,11 @@ from data.parallel_jobs.job_files import (
 from data.tables import parquet
 from data.tables.file_ranges import FileRange, guess_range_format, split_files
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
+from data.text.wordpiece import MASK
+from exporting import checksums
+from exporting.export_formats import ExportFormat
 from files.json_files import write_json
 from files.paths import is_remote
-from serving.engines import ExportFormat, checksums
 from serving.model_cache import MODEL_CACHE
 from serving.predict.input_rows import InputRow, RequestColumns, read_range_rows
 from serving.predict.reply_loop import (
@@ -48,7 +50,7 @@ from serving.predict.reply_loop import (
 )
 from serving.text_model import TextModel
 from serving.text_tasks.asking import Failure, ModelAsker
-from serving.text_tasks.text_task import MASK, Reply, ReplyOptions
+from serving.text_tasks.text_task import Reply, ReplyOptions
 
 # Increase this number whenever you change the code so that the replies change.
 _VERSION = 1

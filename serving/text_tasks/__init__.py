@@ -2,7 +2,7 @@
 
 docs/common_changes.md says how to add one.
 
-SavedModels do most text tasks too: exporting/heads/classify_exporter.py is the
+SavedModels do most text tasks too: exporting/classify_signatures.py is the
 twin of classify.py, and so on. A change to one needs the same change to the
 other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 

@@ -10,10 +10,11 @@ from data.arrays import FloatArray
 from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
+from exporting import export_formats
 from model_folders import output_modes
 from model_folders.model_json_types import ClassifierSettings
 from model_folders.output_modes import OutputMode
-from serving.engines import OutputArrays, ids_outputs
+from serving.engines import OutputArrays
 from serving.text_tasks.text_task import (
     AnyTextEngine,
     EncodedRequest,
@@ -53,7 +54,7 @@ def parse_classifier_head(head_settings: ClassifierSettings) -> ClassifierHead:
     """Returns the head of a classifier, by its settings."""
     return ClassifierHead(
         labels=[*(head_settings.get("labels") or ())],
-        output_mode=ids_outputs.output_mode_of(head_settings),
+        output_mode=export_formats.output_mode_of(head_settings),
         doc_stride=head_settings.get("doc_stride", 0),
     )
 

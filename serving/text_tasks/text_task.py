@@ -29,8 +29,6 @@ from model_folders.model_json_types import HeadSettings
 from options.fields import option
 from serving.engines import BatchLimits, Engine, NetworkInput, OutputArrays
 
-# The token that marks a gap in a text for the text task fill-mask.
-MASK = "[MASK]"
 # A request, {name of a field: value}, whose values may be wrong.
 Request: TypeAlias = dict[str, object]
 # A request from `TextTask.parse_request`: the fields of its text task, each of

@@ -12,12 +12,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from data.text.tokenization import FullTokenizer
+from exporting import checksums
 from model_folders import model_json, output_modes
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
-from serving.engines import Engine, checksums, ids_outputs
+from serving.engines import Engine
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
@@ -257,7 +258,7 @@ def _may_rank(head_settings: HeadSettings) -> bool:
     """
     if not _accepts_pairs(head_settings):
         return False
-    output_mode = ids_outputs.output_mode_of(head_settings)
+    output_mode = head_settings.get("output_mode")
     if output_mode == output_modes.REGRESSION:
         return True
     has_two_labels = len(head_settings.get("labels") or ()) == 2

@@ -10,7 +10,6 @@ import pytest
 import data.text
 import modeling
 import serving
-import serving.exporting
 from tests.support.source_files import parse_source
 
 # A package with one name, and its module, which is heavy to import.
@@ -24,14 +23,12 @@ __all__ = [*_MODULE_OF_NAME]
 __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)
 """
 
-PACKAGES = pytest.mark.parametrize(
-    "package", [data.text, modeling, serving, serving.exporting]
-)
+PACKAGES = pytest.mark.parametrize("package", [data.text, modeling, serving])
 NAMES = pytest.mark.parametrize(
     ("package", "name"),
     [
         (package, name)
-        for package in (data.text, modeling, serving, serving.exporting)
+        for package in (data.text, modeling, serving)
         for name in package.__all__
     ],
 )

@@ -45,18 +45,27 @@ BELOW = {
         "options",
         "terminal",
     },
-    "serving": {
+    "exporting": {
         "data",
         "dependencies",
         "files",
         "model_folders",
         "modeling",
         "options",
+    },
+    "serving": {
+        "data",
+        "dependencies",
+        "exporting",
+        "files",
+        "model_folders",
+        "options",
         "terminal",
     },
     "training": {
         "data",
         "dependencies",
+        "exporting",
         "files",
         "model_folders",
         "modeling",
@@ -91,26 +100,43 @@ def test_packages_import_only_packages_below_them(package):
     )
 
 
-# What training needs of serving, these packages and the module of the flags of
-# an export offer by themselves.
-_OFFERED_TO_TRAINING = {
-    "serving",
-    "serving.engines",
-    "serving.export_options",
-    "serving.exporting",
+def imported_of(package, importer):
+    """Yields (file, module) where a package imports modules of another."""
+    for path in sources(importer):
+        for node in ast.walk(parse_source(path).tree):
+            if isinstance(node, ast.ImportFrom):
+                names = {f"{node.module}.{alias.name}" for alias in node.names}
+                modules = {name for name in names if files_of(name)}
+                for module in modules or {str(node.module)}:
+                    if module.split(".")[0] == package:
+                        yield path, module
+
+
+def test_training_imports_only_the_engines_of_serving():
+    wrong = [
+        f"{path}: {module}"
+        for path, module in imported_of("serving", "training")
+        if module != "serving.engines"
+    ]
+    check_none(wrong, "Offer the name in serving/engines/__init__.py:")
+
+
+# Of exporting/, serving/ needs these modules, which describe an export.
+_DESCRIBES_EXPORTS = {
+    "exporting.checksums",
+    "exporting.export_formats",
 }
 
 
-def test_training_imports_no_inner_module_of_serving():
+def test_serving_imports_only_what_describes_an_export():
+    """The package itself offers `export` to users, at its first use."""
+    offers = ROOT / "serving/__init__.py"
     wrong = [
-        f"{path}: {node.module}"
-        for path in sources("training")
-        for node in ast.walk(parse_source(path).tree)
-        if isinstance(node, ast.ImportFrom)
-        and str(node.module).startswith("serving")
-        and node.module not in _OFFERED_TO_TRAINING
+        f"{path}: {module}"
+        for path, module in imported_of("exporting", "serving")
+        if module not in _DESCRIBES_EXPORTS and path != offers
     ]
-    check_none(wrong, "Offer the name in the `__init__` of its package:")
+    check_none(wrong, "Only what writes an export needs this module:")
 
 
 def test_the_page_states_what_each_package_imports():
@@ -132,13 +158,15 @@ WITHOUT_TENSORFLOW = (
     "command_line",
     "data.text.tokenization",
     "dependencies",
+    "exporting.checksums",
+    "exporting.export_formats",
+    "exporting.export_options",
     "files",
     "model_folders",
     "model_folders.cards",
     "model_folders.reading",
     "options",
     "serving",
-    "serving.engines.ids_outputs",
     "terminal",
     "training.config",
     "training.dev_set",

@@ -33,6 +33,7 @@ _Made = TypeVar("_Made")
 # Folders of test files, slowest first. The slowest files start first, so that
 # all processes end at about the same time.
 _SLOWEST_FOLDERS = (
+    "exporting",
     "serving",
     "scripts",
     "across_scripts",
@@ -105,16 +106,17 @@ def pytest_xdist_make_scheduler(
 ) -> object:
     """Runs each test file in one process, which then reuses its fixtures.
 
-    All files of tests/serving run in one process: a second one would export
-    their models again.
+    All files of tests/exporting and tests/serving run in one process: a second
+    one would export their models again.
     """
     # Without xdist, pytest does not call this hook.
     from xdist.scheduler import LoadScopeScheduling
 
     class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            folder = _folder_of(nodeid)
-            return folder if folder == "serving" else nodeid.split("::")[0]
+            if _folder_of(nodeid) in ("exporting", "serving"):
+                return "exports"
+            return nodeid.split("::")[0]
 
     # Keep the order of the folders. xdist would sort by the number of tests.
     config.option.loadscopereorder = False

@@ -28,6 +28,7 @@ PACKAGES = (
     "model_folders",
     "modeling",
     "data",
+    "exporting",
     "serving",
     "training",
 )

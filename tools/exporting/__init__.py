@@ -1,7 +1,7 @@
 """Exports a trained model from the folder of its weights.
 
-serving/exporting/ writes an export, and shares its flags with the scripts that
-train. tools/export.py lists the steps:
+The top-level package exporting/ writes an export, and shares its flags with the
+scripts that train. tools/export.py lists the steps:
 
     export_config.py: the flags of tools/export.py
     export_steps.py: finds the model to export, loads it, and chooses the

@@ -2,10 +2,10 @@
 
 import dataclasses
 
+from exporting.export_options import ExportFormatOptions
 from model_folders.kinds import ModelClass
 from options.config import Config
 from options.fields import PathType, group, option, option_changes
-from serving.export_options import ExportFormatOptions
 
 # {value of --task: model class to export for it}.
 CLASS_OF_TASK: dict[str, ModelClass] = {

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import modeling
 from data.text.tokenization import FullTokenizer
+from exporting.export_options import ExportOptions
 from model_folders import kinds
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
-from serving.export_options import ExportOptions
 from tools.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ import json
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar, cast
 
+from exporting.export_options import ExportFormatOptions
 from files import json_files
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import RunFlagsEntry
 from model_folders.reading.preset import NetworkArguments
 from options.fields import Role, group
 from options.path_flags import STATE_FOLDER
-from serving.export_options import ExportFormatOptions
 from training.config.model_config import ModelConfig
 from training.config.training_options import (
     DistillationOptions,

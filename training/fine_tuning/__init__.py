@@ -5,8 +5,8 @@
     plan.py: `plan_fine_tuning`: the steps, and what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
     dev_set_scores.py: scores a dev set by the outputs of a model
-    checked_export.py: exports the model, unless the export scores much lower
-    export_scores.py: scores each format of the export
+    checked_export.py: exports the model, unless a format of the export scores
+        much lower
 
 training/task.py says what a task is. The steps that pretraining has too are in
 training/flow_steps/, and what refuses a command is in training/preparation/.

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-import serving
 from dependencies.installation import with_command_names
+from exporting.export_options import ExportOptions
 from model_folders import kinds
 from model_folders.cards import copies, model_card
 from model_folders.reading.preset import Preset
@@ -63,7 +63,7 @@ def create_export_options(
     weights: Preset | None,
     max_seq_length: int,
     predict_batch_size: int = 32,
-) -> serving.ExportOptions:
+) -> ExportOptions:
     """Returns the options that the flags state.
 
     Args:
@@ -74,7 +74,7 @@ def create_export_options(
         predict_batch_size: number of inputs that an export computes at once.
     """
     format_options = starting_point.config.export
-    return serving.ExportOptions(
+    return ExportOptions(
         tokenizer=starting_point.tokenizer,
         max_seq_length=max_seq_length,
         predict_batch_size=predict_batch_size,

@@ -10,9 +10,9 @@ import keras
 import tensorflow as tf
 
 import modeling
+from exporting.export_writer import is_exportable
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
-from serving.exporting import is_exportable
 from training.config.device_options import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flow_steps.run_plan import RunPlan
@@ -208,6 +208,6 @@ def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
             f"a {kinds.model_class_of(model)}. Add the class to "
-            "model_folders/kinds.py and serving/exporting/heads/"
-            "exporter_registry.py, or train without --export_dir"
+            "model_folders/kinds.py and exporting/export_writer.py, "
+            "or train without --export_dir"
         )

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from absl import logging
 
 import modeling
-import serving
 from data.io import record_datasets
+from exporting.export_writer import export
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import SharedHeadSettings
@@ -141,7 +141,7 @@ def _end_pretraining(
             trainer.run_weights.preset,
             config.pretraining.max_seq_length,
         )
-        serving.export(export_dir, trainer.model, {}, options)
+        export(export_dir, trainer.model, {}, options)
     final_steps.store_weights(trainer)
     trainer.run_folder.write_card()
     if evaluation and config.training.do_train:

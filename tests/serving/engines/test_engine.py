@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 import serving
+from exporting import export_formats
 from serving import engines
 from tests.support.checkpoints import assert_same
 from tests.support.serving import exports
@@ -40,7 +41,7 @@ REQUESTS = {
 }
 ASKED = [
     pytest.param(name, method, marks=needs_engine(name))
-    for name in engines.FILE_OF_FORMAT
+    for name in export_formats.FILE_OF_FORMAT
     for method in REQUESTS
 ]
 
@@ -168,7 +169,7 @@ def test_the_first_installed_engine_with_a_file_is_loaded(
 ):
     folder = shutil.copytree(all_formats, tmp_path / "model")
     assert serving.load(folder).engine.name == INSTALLED[0]
-    for file in engines.FILE_OF_FORMAT.values():
+    for file in export_formats.FILE_OF_FORMAT.values():
         if file != "saved_model.pb":
             (folder / file).unlink(missing_ok=True)
     assert serving.load(folder).engine.name == "saved_model"
@@ -211,7 +212,7 @@ def test_a_model_of_a_fixed_length_cuts_texts_there(engine, load_on, tmp_path):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_refuses_zero_rows(engine, all_formats):
     nothing = dict.fromkeys(
-        engines.ONNX_NAME_OF_INPUT, np.ones([0, 8], np.int32)
+        export_formats.ONNX_NAME_OF_INPUT, np.ones([0, 8], np.int32)
     )
     with pytest.raises(ValueError, match="one row"):
         serving.load(all_formats, engine=engine).engine.run(nothing)

@@ -5,8 +5,8 @@ import logging
 import pytest
 
 import serving
+from exporting.export_formats import FILE_OF_FORMAT
 from serving.engines.engine_loading import find_export_folder, load_engine
-from serving.engines.export_formats import FILE_OF_FORMAT
 from tests.support.serving.engines import ENGINES
 from tests.support.serving.exports import write_damaged
 

@@ -16,8 +16,8 @@ pytest.importorskip("onnxruntime")
 import onnx
 from onnx import helper
 
+from exporting import onnx_writer
 from serving.engines.onnx import OnnxRuntime
-from serving.exporting import onnx_writer
 
 BATCH = create_batch([LENGTH, 7], LENGTH)
 

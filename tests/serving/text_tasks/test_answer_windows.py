@@ -12,7 +12,7 @@ from data.squad import answer_decoding, token_spans
 from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions
-from serving import engines
+from exporting import export_formats
 from tests.support.serving.exports import (
     CASED_TOKENIZER,
     DECODING,
@@ -33,7 +33,7 @@ def compute_outputs(model, features):
             name: tf.constant(
                 [getattr(feature, name) for feature in features], tf.int32
             )
-            for name in engines.ONNX_NAME_OF_INPUT
+            for name in export_formats.ONNX_NAME_OF_INPUT
         }
     )
 

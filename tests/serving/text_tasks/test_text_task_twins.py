@@ -4,7 +4,7 @@ The network is the same, so a difference is one of tokenizing, cutting, packing
 or decoding.
 
 The graph of serving/text_tasks/answer.py is in
-serving/exporting/heads/answer_exporter.py, and so on.
+exporting/answer_signatures.py, and so on.
 """
 
 import functools

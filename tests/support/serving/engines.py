@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 
 from dependencies.installation import install_command
+from exporting import export_formats
+from exporting.export_formats import ExportFormat
 from files.paths import StrPath
-from serving import engines
-from serving.engines import ExportFormat
 from tests.support import fresh_process
 from tests.support.serving.exports import INSTALLED
 
 
 def needs_engine(name: ExportFormat) -> pytest.MarkDecorator:
     """Returns a mark that skips a test if an engine is not installed."""
-    package = engines.PACKAGE_OF_FORMAT[name]
+    package = export_formats.PACKAGE_OF_FORMAT[name]
     reason = f"needs {install_command(package)}"
     return pytest.mark.skipif(name not in INSTALLED, reason=reason)
 
 
 ENGINES = [
     pytest.param(name, marks=needs_engine(name))
-    for name in engines.FILE_OF_FORMAT
+    for name in export_formats.FILE_OF_FORMAT
 ]
 BLOCK = """
 import sys

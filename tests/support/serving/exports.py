@@ -18,9 +18,9 @@ import modeling
 import serving
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text.tokenization import FullTokenizer
+from exporting import export_formats
 from files.paths import StrPath
 from modeling.base_model import BaseModel
-from serving import engines
 from tests.support.models import ModelT, built, tiny_config
 from tests.support.paths import SAMPLES
 
@@ -28,7 +28,7 @@ TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)
 INSTALLED = [
     name
-    for name, package in engines.PACKAGE_OF_FORMAT.items()
+    for name, package in export_formats.PACKAGE_OF_FORMAT.items()
     if importlib.util.find_spec(package)
 ]
 SMALL = [name for name in INSTALLED if name != "saved_model"]

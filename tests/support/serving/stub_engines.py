@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from data.arrays import IntArray
+from exporting import export_formats
 from serving import engines
 from serving.text_tasks import text_task
 from serving.text_tasks.text_task import RequestField
@@ -42,7 +43,7 @@ class NumpyEngine(engines.Engine):
         needs_single_rows: bool = False,
     ) -> None:
         inputs: engines.InputShapes = dict.fromkeys(
-            engines.ONNX_NAME_OF_INPUT, (None, fixed_length)
+            export_formats.ONNX_NAME_OF_INPUT, (None, fixed_length)
         )
         super().__init__(inputs, needs_single_rows=needs_single_rows)
         self.batches: list[IntArray] = []

@@ -18,7 +18,7 @@ from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
 from data.text.token_windows_graph import Windows
-from serving.exporting.graphs import passage_windows_graph
+from exporting import passage_windows_graph
 from tests.support import golden
 
 # A case of cases.json, and the folder of its files.

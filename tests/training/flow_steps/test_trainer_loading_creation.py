@@ -110,7 +110,7 @@ def test_a_listed_model_without_an_exporter_is_refused_too(
 ):
     kind = kinds.ModelKind(pipeline_tag="text-ranking")
     monkeypatch.setitem(kinds.KIND_OF_CLASS, "UnknownModel", kind)
-    with pytest.raises(ValueError, match=r"heads/exporter_registry\.py"):
+    with pytest.raises(ValueError, match=r"exporting/export_writer\.py"):
         create_run_trainer("run", model_class=UnknownModel, export_dir="export")
 
 

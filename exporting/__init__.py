@@ -1,0 +1,47 @@
+"""Writes trained models as exports, which serving/ reads.
+
+To write an export:
+
+    export_options.py: `ExportOptions`, which `export` takes, and
+        `ExportFormatOptions`, from whose flags scripts and tools create them
+    export_writer.py: `export`, which creates the signatures of the model, and
+        writes the folder with all its files
+
+What the writers and serving/ must agree on, without TensorFlow:
+
+    export_formats.py: the formats, with their files and packages, and what
+        networks return instead of logits
+    checksums.py: computes checksums, which tell the files of two exports apart
+
+The networks in the folder, by functions like `write_onnx`, which all have the
+same arguments. Only SavedModels have several signatures. The inputs of the
+other formats are ids of WordPieces:
+
+    saved_model_writer.py: saved_model.pb and more, with tf.saved_model
+    litert_writer.py: model.tflite, with tf.lite, only with builtin operations
+    onnx_writer.py: onnx/model.onnx, with the head of each kind of model
+    onnx_graph.py: `GraphBuilder`, and the encoder in a graph of ONNX
+
+The signatures of each kind of model. Those in classify_signatures.py do in a
+graph what serving/text_tasks/classify.py does in Python, and so on. A change to
+one needs the same change to its twin, and
+tests/serving/text_tasks/test_text_task_twins.py compares them:
+
+    classify_signatures.py: labels of texts, and probabilities of choices
+    embed_signatures.py: vectors
+    tag_signatures.py: tags of words
+    pretrained_signatures.py: masked words and next sentences
+    answer_signatures.py: answers to questions, by graphs that repeat modules of
+        data/squad/:
+    passage_windows_graph.py: cuts questions and passages into windows, as
+        passage_windows.py
+    token_spans_graph.py: finds possible answers, and their texts, as
+        token_spans.py
+    answer_decoding_graph.py: chooses among them, as answer_decoding.py
+
+What the signatures of several kinds share:
+
+    signature_graphs.py: a signature, the signatures of a model, and what runs
+        the network on a few inputs at a time
+    common_signatures.py: `ids`, which only runs the network, and `tokenize`
+"""
