@@ -17,7 +17,7 @@ from data.pretraining.instance_encoding import EncodedToken, EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.sentence_splitting import create_sentence_splitter
 from data.text import characters, tokenization
-from data.text.wordpiece import WordCache
+from data.text.tokenization import WordCache
 
 # Sentences, each a list of WordPieces.
 Document: TypeAlias = list[list[EncodedToken]]

@@ -26,7 +26,7 @@ from data.squad.token_spans import (
     TokenSpan,
     list_spans,
 )
-from data.text.wordpiece import BasicTokenizer
+from data.text.tokenization import BasicTokenizer
 
 
 class NbestEntry(TypedDict):

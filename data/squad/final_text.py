@@ -11,7 +11,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.squad.squad_examples import SquadExample
-from data.text.wordpiece import BasicTokenizer
+from data.text.tokenization import BasicTokenizer
 
 
 class TokenizedText(NamedTuple):

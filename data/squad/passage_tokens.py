@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from data.squad.squad_examples import WORD, SquadExample
-from data.text.tokenization import FullTokenizer
-from data.text.wordpiece import BasicTokenizer
+from data.text.tokenization import BasicTokenizer, FullTokenizer
 
 
 @dataclasses.dataclass(frozen=True)

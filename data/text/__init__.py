@@ -2,9 +2,8 @@
 
 In Python:
 
-    tokenization.py: `FullTokenizer`, the reference for all others
-    wordpiece.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`, and
-        how it keeps special tokens such as [MASK] whole
+    tokenization.py: `FullTokenizer`, the reference for all others, and its two
+        steps, `BasicTokenizer` and `WordpieceTokenizer`
     tokenizer_loading.py: the tokenizer that fits a model
     characters.py: classifies and cleans characters
     casing.py: whether a model expects lower-cased text

@@ -1,6 +1,6 @@
 """Normalizes code points inside a TensorFlow graph, for TokenizerLayer.
 
-`normalize` equals `BasicTokenizer` in wordpiece.py before it splits words.
+`normalize` equals `BasicTokenizer` in tokenization.py before it splits words.
 tests/data/text/test_tokenizer_layer.py compares the tokens of both.
 
 D = code points of the decoded texts, K = normalized code points, including

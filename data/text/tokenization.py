@@ -2,19 +2,22 @@
 
     "Unaffable, isn't it?" -> una ##ffa ##ble , isn ' t it ?
 
-All other tokenizers in this project must return the same WordPieces.
+`FullTokenizer` splits text by the rules of `BasicTokenizer` into words, and the
+words by `WordpieceTokenizer`. All other tokenizers in this project must return
+the same WordPieces.
 """
 
 import functools
+import itertools
 import os
 import re
 import zlib
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from data.arrays import IntArray
 from data.text import text_lists
-from data.text.characters import clean_text
+from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.text_lists import TextsLike
 from data.text.token_windows import (
     PaddedInput,
@@ -23,23 +26,22 @@ from data.text.token_windows import (
     stack_inputs,
 )
 from data.text.vocabulary_files import Vocabulary, read_vocabulary
-from data.text.wordpiece import (
-    SPECIAL_TOKENS,
-    BasicTokenizer,
-    WordCache,
-    WordpieceTokenizer,
-    split_around,
-)
 from model_folders.model_json_types import TokenizerIdentity
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
     from model_folders.reading.preset import PathOrPreset
 
+# The special tokens that a text may contain.
+_SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
 # Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK_LENGTH = 8192
 # Matches white space or an ideograph: a word always ends before them.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
+# Maximum number of words in a cache, and of characters in a cached word.
+_MAX_CACHED_WORDS = 1 << 17
+_MAX_CACHED_LENGTH = 64
+T = TypeVar("T")
 
 
 class FullTokenizer:
@@ -86,7 +88,7 @@ class FullTokenizer:
         self.vocab_file = vocabulary.path
         self.tokens = vocabulary.tokens
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
-        words = SPECIAL_TOKENS if special_tokens_in_strings else ()
+        words = _SPECIAL_TOKENS if special_tokens_in_strings else ()
         self.special_words = [word for word in words if word in self.vocab]
         self.do_lower_case = (
             do_lower_case is not False and vocabulary.stated_casing is not False
@@ -215,8 +217,17 @@ class FullTokenizer:
         return self.tokenize_around(text, self.special_words)
 
     def tokenize_around(self, text: str, words: Collection[str]) -> list[str]:
-        """Returns the WordPieces of a text, in which `words` stay whole."""
-        return split_around(text, words, self._tokenize_plain)
+        """Returns the WordPieces of a text, in which `words` stay whole.
+
+        The text between two of the words is tokenized as a text of its own.
+        """
+        if not words:
+            return self._tokenize_plain(text)
+        pattern = "|".join(map(re.escape, words))
+        tokens: list[str] = []
+        for part in re.split(f"({pattern})", text):
+            tokens += [part] if part in words else self._tokenize_plain(part)
+        return tokens
 
     def _tokenize_plain(self, text: str) -> list[str]:
         return self._tokens_of_words.of_all(clean_text(text).split())
@@ -256,3 +267,112 @@ class FullTokenizer:
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """Returns the WordPieces of ids, which are line numbers from 0 on."""
         return [self.tokens[token_id] for token_id in ids]
+
+
+class BasicTokenizer:
+    """Splits text into words.
+
+    A punctuation mark or a CJK ideograph is always a word of its own.
+
+    Args:
+        do_lower_case: whether to lower-case the text and strip accents.
+    """
+
+    def __init__(self, do_lower_case: bool = True) -> None:
+        self.do_lower_case = do_lower_case
+        self._word_tokens = WordCache(self.tokenize_word)
+
+    def tokenize(self, text: str) -> list[str]:
+        """Returns the words of `text`, a list of str."""
+        return self._word_tokens.of_all(clean_text(text).split())
+
+    def tokenize_word(self, word: str) -> list[str]:
+        """Splits a word of cleaned text at punctuation.
+
+        If `do_lower_case` is True, the word is first lower-cased, and its
+        accents are stripped.
+        """
+        if self.do_lower_case:
+            word = strip_accents(word.lower())
+        return split_on_punctuation(word)
+
+
+class WordpieceTokenizer:
+    """Splits a word into the longest WordPieces that match, from the left.
+
+    Args:
+        vocab: the WordPieces.
+        unk_token: token that replaces a word that cannot be split.
+        max_input_chars_per_word: maximum number of characters of a word. A
+            longer word becomes `unk_token`.
+    """
+
+    def __init__(
+        self,
+        vocab: Collection[str],
+        unk_token: str = "[UNK]",
+        max_input_chars_per_word: int = 200,
+    ) -> None:
+        self.vocab = vocab
+        self.unk_token = unk_token
+        self.max_input_chars_per_word = max_input_chars_per_word
+        self._max_token_length = max(map(len, vocab), default=0)
+
+    def tokenize(self, text: str) -> list[str]:
+        """Splits each word of `text`. White space separates the words.
+
+        Examples:
+            >>> tokenizer = WordpieceTokenizer({"row", "##boats"})
+            >>> tokenizer.tokenize("rowboats row boats")
+            ['row', '##boats', 'row', '[UNK]']
+        """
+        output: list[str] = []
+        for token in text.split():
+            output += self._split(token) or [self.unk_token]
+        return output
+
+    def _split(self, token: str) -> list[str] | None:
+        """Returns the WordPieces of a word, or None if it cannot be split."""
+        if len(token) > self.max_input_chars_per_word:
+            return None
+        if token in self.vocab:
+            return [token]
+        sub_tokens = []
+        start = 0
+        prefix = ""
+        while start < len(token):
+            end = min(len(token), start + self._max_token_length)
+            while start < end and prefix + token[start:end] not in self.vocab:
+                end -= 1
+            if start == end:
+                return None
+            sub_tokens.append(prefix + token[start:end])
+            start = end
+            prefix = "##"
+        return sub_tokens
+
+
+class WordCache(dict[str, list[T]]):
+    """Caches the tokens of each word, because words repeat in natural text.
+
+    `cache[word]` returns `function(word)`.
+    """
+
+    def __init__(self, function: Callable[[str], list[T]]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, word: str) -> list[T]:
+        """Computes and caches the tokens of a word."""
+        result = self._function(word)
+        if len(word) <= _MAX_CACHED_LENGTH:
+            # If the cache is full, clear it. Frequent words are soon cached
+            # again.
+            if len(self) >= _MAX_CACHED_WORDS:
+                self.clear()
+            self[word] = result
+        return result
+
+    def of_all(self, words: Iterable[str]) -> list[T]:
+        """Returns the tokens of all words, concatenated to one list."""
+        return list(itertools.chain.from_iterable(map(self.__getitem__, words)))

@@ -16,6 +16,7 @@ words, P = WordPieces.
 """
 
 import functools
+import re
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -25,7 +26,6 @@ import tensorflow as tf
 
 from data.text import ragged, unicode_tables
 from data.text.normalization_graph import normalize
-from data.text.wordpiece import special_token_pattern
 from data.text.wordpiece_graph import WordpieceSplitter
 
 
@@ -135,9 +135,8 @@ class TokenizerLayer(keras.layers.Layer):
         # Mark the words with a control character, which texts may contain too.
         # The tokenizer drops it, and the one that stands for it in the texts.
         texts = tf.strings.regex_replace(texts, "\1", "\2")
-        texts = tf.strings.regex_replace(
-            texts, special_token_pattern(words), "\1\\1\1"
-        )
+        pattern = "|".join(map(re.escape, words))
+        texts = tf.strings.regex_replace(texts, f"({pattern})", "\1\\1\1")
         parts = tf.strings.split(texts, "\1")
         is_word = parts.flat_values[:, None] == tf.constant([*words])
         is_special = tf.reduce_any(is_word, 1)

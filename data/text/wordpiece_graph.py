@@ -1,7 +1,7 @@
 """Splits words into WordPieces inside a graph of TensorFlow's own operations.
 
-`WordpieceSplitter.split` equals `WordpieceTokenizer.tokenize` in wordpiece.py.
-tests/data/text/test_tokenizer_layer.py compares the tokens of both.
+`WordpieceSplitter.split` equals `WordpieceTokenizer.tokenize`, which
+tests/data/text/test_tokenizer_layer.py compares.
 
 C, W and P are totals over all texts: C = number of characters including white
 space, W = number of words, P = number of WordPieces.

@@ -4,7 +4,7 @@ import pytest
 
 from data.squad.final_text import find_final_text, read_words
 from data.squad.squad_examples import SquadExample
-from data.text.wordpiece import BasicTokenizer
+from data.text.tokenization import BasicTokenizer
 
 
 def final_text(predicted, passage):
