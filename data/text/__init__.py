@@ -6,7 +6,6 @@ In Python:
         steps, `BasicTokenizer` and `WordpieceTokenizer`
     tokenizer_loading.py: the tokenizer that fits a model
     characters.py: classifies and cleans characters
-    casing.py: whether a model expects lower-cased text
     token_windows.py: cuts texts to length, or into windows, and pads them
     text_lists.py: lists, arrays and tensors of texts, as lists of str
 
@@ -24,8 +23,8 @@ The same in a graph:
 
 Vocabularies:
 
-    vocabulary_files.py: reads a `Vocabulary`, which checks whether it fits a
-        model
+    vocabulary_files.py: reads a `Vocabulary`, checks that it fits a model, and
+        decides whether the model expects lower-cased text
     vocabulary_learning.py: learns one, or extends it
 
 What users call:

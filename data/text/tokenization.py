@@ -25,7 +25,11 @@ from data.text.token_windows import (
     pad_input,
     stack_inputs,
 )
-from data.text.vocabulary_files import Vocabulary, read_vocabulary
+from data.text.vocabulary_files import (
+    Vocabulary,
+    decide_casing,
+    read_vocabulary,
+)
 from model_folders.model_json_types import TokenizerIdentity
 
 if TYPE_CHECKING:
@@ -118,7 +122,6 @@ class FullTokenizer:
                 does not show it, or its tokenizer is not BERT's.
         """
         # Import late, because nothing else here reads or downloads a model.
-        from data.text.casing import decide_casing
         from model_folders.reading.folder_reading import read_preset
         from model_folders.reading.preset import Preset
 

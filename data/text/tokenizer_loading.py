@@ -2,9 +2,12 @@
 
 import os
 
-from data.text.casing import decide_casing
 from data.text.tokenization import FullTokenizer
-from data.text.vocabulary_files import Vocabulary, read_vocabulary
+from data.text.vocabulary_files import (
+    Vocabulary,
+    decide_casing,
+    read_vocabulary,
+)
 from model_folders.reading.preset import Preset
 
 
