@@ -11,7 +11,7 @@ from data.io import tfrecord_files
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
-from data.text.tokenizer_loading import load_tokenizer
+from data.text.tokenization import load_tokenizer
 from data.text.vocabulary_files import chosen_casing
 
 

@@ -2,9 +2,9 @@
 
 In Python:
 
-    tokenization.py: `FullTokenizer`, the reference for all others, and its two
-        steps, `BasicTokenizer` and `WordpieceTokenizer`
-    tokenizer_loading.py: the tokenizer that fits a model
+    tokenization.py: `FullTokenizer`, the reference for all others, its two
+        steps, `BasicTokenizer` and `WordpieceTokenizer`, and the tokenizer that
+        fits a model
     characters.py: classifies and cleans characters
     token_windows.py: cuts texts to length, or into windows, and pads them
     text_lists.py: lists, arrays and tensors of texts, as lists of str
