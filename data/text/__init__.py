@@ -13,7 +13,6 @@ The same in a graph:
 
     tokenizer_layer.py: tokenizes, as `FullTokenizer` does
     normalization_graph.py: its first step, which cleans and lower-cases text
-    unicode_tables.py: the tables of characters for this step
     wordpiece_graph.py: its words to WordPieces
     wordpiece_trie.py: the table of WordPieces for this step
     packing_layer.py: packs tokens as inputs
