@@ -14,7 +14,6 @@ The same in a graph:
     tokenizer_layer.py: tokenizes, as `FullTokenizer` does
     normalization_graph.py: its first step, which cleans and lower-cases text
     wordpiece_graph.py: its words to WordPieces
-    wordpiece_trie.py: the table of WordPieces for this step
     packing_layer.py: packs tokens as inputs
     token_windows_graph.py: cuts texts into windows, and packs these
     preprocessor.py: `BertTextClassifierPreprocessor`, all of it as one layer
