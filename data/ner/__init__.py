@@ -1,15 +1,14 @@
 """Reads texts with named entities, cuts them into windows, and scores tags.
 
-    ner_options.py: the options
-    ner_examples.py: a sentence with tagged words, and a text as words
+    ner_examples.py: the options, a sentence with tagged words, and a text as
+        words
     ner_reader.py: reads the file of a set of run_ner.py, in one of two forms
 
 Words with tags in columns, as CoNLL's shared tasks and tables write them:
 
-    conll_files.py: the sentences of a file
-    conll_layouts.py: its separator, and the names of its columns
-    conll_sentences.py: where a sentence ends
-    conll_columns.py: which columns contain the words and the tags
+    conll_files.py: the sentences of a file, and where each ends
+    conll_columns.py: the separator and the names of its columns, and which of
+        them contain the words and the tags
 
 Texts with spans, from annotation tools:
 
