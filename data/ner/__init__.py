@@ -14,10 +14,8 @@ Texts with spans, from annotation tools:
 
     annotation_files.py: the texts and spans of a file
     annotated_rows.py: the spans or the tags in a row, by its keys
-    labeled_spans.py: one span, whichever tool wrote it, and a row of Label
-        Studio, whose keys are its own
-    span_tagging.py: the tags of the words that spans cover, which must count
-        characters
+    labeled_spans.py: one span, whichever tool wrote it, and the tags of the
+        words that spans cover, which must count characters
 
 From words to scores:
 

@@ -20,13 +20,13 @@ from absl import logging
 
 from data.io import compressed_files, text_files
 from data.ner.annotated_rows import AnnotatedRow, without_answers
-from data.ner.ner_examples import NerExample, split_words
-from data.ner.span_tagging import (
+from data.ner.labeled_spans import (
     TaggedSpan,
     check_span_labels,
     check_units,
     tag_words,
 )
+from data.ner.ner_examples import NerExample, split_words
 from data.ner.tag_names import name_tags
 from data.sets.set_names import BaseSet
 from data.tables import prodigy
@@ -91,7 +91,7 @@ def read_annotated_texts(
     examples = file.create_examples(texts)
     spans = [span for text in texts for span in text.spans]
     check_span_labels(path, {span.label for span in spans})
-    check_units([span.fit for span in spans])
+    check_units(spans)
     _log_widened_spans(path, spans)
     file.log_left_out_texts(texts)
     return examples
