@@ -9,8 +9,7 @@
     passage_tokens.py: a passage to tokens, which know their characters, and
         which of these tokens are the answer, for training
     token_spans.py: start and end logits to spans of tokens
-    answer_decoding.py: spans to answers
-    final_text.py: answers in the passage's own spelling
+    answer_decoding.py: spans to answers in the passage's own spelling
     answer_scoring.py: the official scores
     answer_report.py: the part of report.html
 
