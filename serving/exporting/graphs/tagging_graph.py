@@ -19,7 +19,7 @@ import tensorflow as tf
 from data.ner import legal_tags
 from data.ner.ner_examples import BETWEEN_WORDS
 from data.text import ragged
-from data.text.token_windows_graph import Windows, cut_windows
+from data.text.packing_graph import Windows, cut_windows
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 
 # Regular expression (RE2) of the white space at which `str.split` splits.

@@ -16,7 +16,7 @@ from data.squad.squad_options import (
     parse_options,
     to_settings,
 )
-from data.text.token_windows_graph import Windows
+from data.text.packing_graph import Windows
 from model_folders.model_json_types import SpanLabelerSettings
 from modeling.task_models import BertSpanLabeler
 from serving.engines import ids_outputs

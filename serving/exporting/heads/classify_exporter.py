@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from data.padding import trim_batch
 from data.probabilities import MULTILABEL_THRESHOLD
-from data.text.token_windows_graph import Windows, cut_windows
+from data.text.packing_graph import Windows, cut_windows
 from model_folders import output_modes
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import ClassifierSettings

@@ -8,7 +8,7 @@ import functools
 import tensorflow as tf
 
 from data.padding import trim_batch
-from data.text.token_windows_graph import Windows
+from data.text.packing_graph import Windows
 from model_folders import output_modes
 from model_folders.model_json_types import TokenClassifierSettings
 from modeling.task_models import BertTokenClassifier

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar, cast
 import tensorflow as tf
 
 from data.padding import trim_batch
-from data.text.packing_layer import PackingLayer
+from data.text.packing_graph import PackingLayer
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding.

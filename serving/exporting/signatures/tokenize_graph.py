@@ -6,7 +6,7 @@ WordPieces.
 
 import tensorflow as tf
 
-from data.text.packing_layer import PackingLayer
+from data.text.packing_graph import PackingLayer
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
 from serving.exporting.signatures.signature import (
