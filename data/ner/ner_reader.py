@@ -170,9 +170,7 @@ class NerReader(ExampleReader[NerExample]):
         """Reads a file of spans or of columns, by the ending of its name."""
         options = self._options
         if format_of(file.path) == "jsonl":
-            return annotation_files.read_annotated_texts(
-                file.path, file.set_name, file.labels, options.encoding
-            )
+            return annotation_files.read_annotated_texts(file, options.encoding)
         sentences = [*conll_files.read_conll_file(file, options)]
         _check_sentence_ends(file, sentences)
         return sentences
