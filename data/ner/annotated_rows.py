@@ -32,15 +32,6 @@ from files.json_files import JsonObject
 
 _ValueT = TypeVar("_ValueT")
 
-# Keys that run_ner.py's dev_predictions.jsonl adds to a row.
-_KEYS_OF_ANSWERS = (
-    "guid",
-    "predicted_labels",
-    "predicted_entities",
-    "probabilities",
-    "correct",
-)
-
 
 class TaggedSentence(NamedTuple):
     """The words of a sentence, their tags, and its text if a row has one."""
@@ -61,13 +52,6 @@ class AnnotatedText(NamedTuple):
 
     text: str
     spans: list[object] | None
-
-
-def without_answers(row: JsonObject) -> JsonObject:
-    """Returns a row without the answers that a model gave for it."""
-    if "predicted_entities" not in row:
-        return row
-    return {name: row[name] for name in row if name not in _KEYS_OF_ANSWERS}
 
 
 class _Entry(NamedTuple, Generic[_ValueT]):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import compressed_files, text_files
-from data.ner.annotated_rows import AnnotatedRow, without_answers
+from data.ner.annotated_rows import AnnotatedRow
 from data.ner.labeled_spans import (
     TaggedSpan,
     check_span_labels,
@@ -33,6 +33,15 @@ from data.tables import prodigy
 from data.tables.headers.usual_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
+
+# Keys that run_ner.py's dev_predictions.jsonl adds to a row.
+_KEYS_OF_ANSWERS = (
+    "guid",
+    "predicted_labels",
+    "predicted_entities",
+    "probabilities",
+    "correct",
+)
 
 
 class _ParsedText(NamedTuple):
@@ -228,10 +237,17 @@ def _read_entries(
 
 
 def _unpack_row(row: object) -> JsonObject:
-    """Returns the object of a row without a model's answers, {} without one."""
+    """Returns the object of a row, without the answers that a model gave.
+
+    Returns {} for a row that is no object.
+    """
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
         row = {**row[1], "text": row[0]}  # spaCy's training data
-    return without_answers(row) if isinstance(row, dict) else {}
+    if not isinstance(row, dict):
+        return {}
+    if "predicted_entities" not in row:
+        return row
+    return {name: row[name] for name in row if name not in _KEYS_OF_ANSWERS}
 
 
 def _without_annotations(row: JsonObject) -> JsonObject:
