@@ -20,8 +20,8 @@ Texts with spans, from annotation tools:
 From words to scores:
 
     tag_names.py: names the tags as this project does
-    sentence_windows.py: cuts sentences into windows
-    legal_tags.py: the most probable legal tags
+    sentence_windows.py: cuts sentences into windows, and chooses the most
+        probable legal tags by the outputs for these
     entity_scoring.py: conlleval's scores
     predicted_entities.py: files of predicted tags and entities, and the part of
         report.html

@@ -11,7 +11,7 @@ graphs compare the two:
     answer_decoding_graph.py: chooses among them, as
         data/squad/answer_decoding.py
     tagging_graph.py: cuts texts into words and windows, and chooses legal tags,
-        as ner_examples.py, sentence_windows.py and legal_tags.py in data/ner/
+        as ner_examples.py and sentence_windows.py in data/ner/
 
 The graphs that layers of Keras contain too are in data/text/.
 """

@@ -62,8 +62,8 @@ def create_tag_signatures(
         model: model to export.
         head_settings: `labels`, the tags in the order of the model's outputs.
             `legal_tags`, True (the default) to return the best legal sequence
-            of tags (see data/ner/legal_tags.py), False to return the best tag
-            of each word.
+            of tags (see data/ner/sentence_windows.py), False to return the best
+            tag of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
     labels = choose_output_labels(model, head_settings)
