@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
-from data.text.packing_layer import PackingLayer
+from data.text.packing_graph import PackingLayer
 from exporting import export_formats
 from exporting.signature_graphs import (
     PredictFeatures,

@@ -18,7 +18,7 @@ from options import fields
 from options.fields import PathType
 
 if TYPE_CHECKING:
-    from data.text.packing_layer import PackingLayer
+    from data.text.packing_graph import PackingLayer
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class ExportOptions:
     def packing(self) -> "PackingLayer":
         """The layer that turns texts into padded inputs of the network."""
         # Imported late, because a layer needs TensorFlow, which loads slowly.
-        from data.text.packing_layer import PackingLayer
+        from data.text.packing_graph import PackingLayer
 
         assert self.tokenizer
         return PackingLayer(self.tokenizer.layer, self.max_seq_length)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from data.text.ragged import with_row_splits
-from data.text.wordpiece import MASK
+from data.text.tokenization import MASK
 from exporting import signature_graphs
 from exporting.export_options import ExportOptions
 from exporting.signature_graphs import (

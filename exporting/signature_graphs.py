@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias, TypeVar, TypeVarTuple, cast
 import tensorflow as tf
 
 from data.padding import trim_batch
-from data.text.packing_layer import PackingLayer
+from data.text.packing_graph import PackingLayer
 from exporting import export_formats
 from model_folders import output_modes
 from model_folders.model_json_types import HeadSettings

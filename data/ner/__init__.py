@@ -1,30 +1,27 @@
 """Reads texts with named entities, cuts them into windows, and scores tags.
 
-    ner_options.py: the options
-    ner_examples.py: a sentence with tagged words, and a text as words
+    ner_examples.py: the options, a sentence with tagged words, and a text as
+        words
     ner_reader.py: reads the file of a set of run_ner.py, in one of two forms
 
 Words with tags in columns, as CoNLL's shared tasks and tables write them:
 
-    conll_files.py: the sentences of a file
-    conll_layouts.py: its separator, and the names of its columns
-    conll_sentences.py: where a sentence ends
-    conll_columns.py: which columns contain the words and the tags
+    conll_files.py: the sentences of a file, and where each ends
+    conll_columns.py: the separator and the names of its columns, and which of
+        them contain the words and the tags
 
 Texts with spans, from annotation tools:
 
     annotation_files.py: the texts and spans of a file
     annotated_rows.py: the spans or the tags in a row, by its keys
-    labeled_spans.py: one span, whichever tool wrote it, and a row of Label
-        Studio, whose keys are its own
-    span_tagging.py: the tags of the words that spans cover, which must count
-        characters
+    labeled_spans.py: one span, whichever tool wrote it, and the tags of the
+        words that spans cover, which must count characters
 
 From words to scores:
 
     tag_names.py: names the tags as this project does
-    sentence_windows.py: cuts sentences into windows
-    legal_tags.py: the most probable legal tags
+    sentence_windows.py: cuts sentences into windows, and chooses the most
+        probable legal tags by the outputs for these
     entity_scoring.py: conlleval's scores
     predicted_entities.py: files of predicted tags and entities, and the part of
         report.html

@@ -1,18 +1,23 @@
 """Parses a row of an annotation tool's file: its spans, or its tags.
 
-docs/named_entities.md shows the formats of the tools.
+docs/named_entities.md shows the formats of the tools. Label Studio writes spans
+as the results of people who annotated a text:
+
+    {"data": {"text": "Ann left"}, "annotations": [{"result": [
+        {"value": {"start": 0, "end": 3, "labels": ["PER"]}}]}]}
+
+A task has an annotation of each person who worked on it. A result of an
+annotation is a span, or something else, such as the class of the text.
 """
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeGuard, TypeVar
+from typing import Generic, NamedTuple, TypedDict, TypeGuard, TypeVar
 
 from data.ner.entity_scoring import list_entities, to_scheme
 from data.ner.labeled_spans import (
     has_spans,
-    is_label_studio_task,
     is_list_of_spans,
-    parse_label_studio_task,
     parse_span,
 )
 from data.ner.ner_examples import find_words
@@ -26,15 +31,6 @@ from data.tables.column_names import (
 from files.json_files import JsonObject
 
 _ValueT = TypeVar("_ValueT")
-
-# Keys that run_ner.py's dev_predictions.jsonl adds to a row.
-_KEYS_OF_ANSWERS = (
-    "guid",
-    "predicted_labels",
-    "predicted_entities",
-    "probabilities",
-    "correct",
-)
 
 
 class TaggedSentence(NamedTuple):
@@ -56,13 +52,6 @@ class AnnotatedText(NamedTuple):
 
     text: str
     spans: list[object] | None
-
-
-def without_answers(row: JsonObject) -> JsonObject:
-    """Returns a row without the answers that a model gave for it."""
-    if "predicted_entities" not in row:
-        return row
-    return {name: row[name] for name in row if name not in _KEYS_OF_ANSWERS}
 
 
 class _Entry(NamedTuple, Generic[_ValueT]):
@@ -151,27 +140,31 @@ class AnnotatedRow:
             ValueError: the row lacks a text or spans, or two keys contain spans
                 that differ.
         """
-        row = self
-        if is_label_studio_task(self.values):
-            values = parse_label_studio_task(self.values, self.place)
-            row = dataclasses.replace(self, values=values)
-        span_entries = row._choose_spans()
+        if not is_label_studio_task(self.values):
+            return self._parse_text_and_spans(needs_spans)
+        values = parse_label_studio_task(self.values, self.place)
+        row_with_spans = AnnotatedRow(values, self.place)
+        return row_with_spans._parse_text_and_spans(needs_spans)
+
+    def _parse_text_and_spans(self, needs_spans: bool) -> AnnotatedText:
+        """Returns the text and spans of a row that is no Label Studio task."""
+        span_entries = self._choose_spans()
         spans = span_entries.chosen.value if span_entries else None
-        text = row.values.get("text")
-        if "text" in row.values and text is None:
+        text = self.values.get("text")
+        if "text" in self.values and text is None:
             return AnnotatedText("", None)
         if isinstance(text, str) and not text.strip():
             return AnnotatedText(text, None)
         if not isinstance(text, str) or (needs_spans and not span_entries):
             raise ValueError(
                 f"{self.place}: found the keys "
-                f"{', '.join(row.values) or 'of no object'}. An "
+                f"{', '.join(self.values) or 'of no object'}. An "
                 f"entry is Label Studio's, or has `text` and spans as "
                 f"{', '.join(SPAN_NAMES)}, or words as "
                 f"{', '.join(WORD_LIST_NAMES)} and tags as "
                 f"{', '.join(TAG_LIST_NAMES)}"
             )
-        if tables.is_rejected_in_prodigy(row.values):
+        if tables.is_rejected_in_prodigy(self.values):
             spans = None
         return AnnotatedText(
             text, spans if isinstance(spans, list | None) else [spans]
@@ -354,3 +347,100 @@ def _contradiction_error(
         f"{repr(value)[:200]} and {repr(other_value)[:200]}. Remove the one "
         "that is wrong"
     )
+
+
+class _Result(TypedDict, total=False):
+    """A result of an annotation, `value` of which may be a span."""
+
+    value: JsonObject
+
+
+class _Annotation(TypedDict, total=False):
+    """The spans that a person marked in the text of a task."""
+
+    result: list[_Result] | None
+    was_cancelled: bool
+    ground_truth: bool
+
+
+class LabelStudioTask(TypedDict, total=False):
+    """A text to annotate, as Label Studio exports it."""
+
+    data: JsonObject
+    text: object
+    annotations: list[_Annotation] | None
+
+
+def is_label_studio_task(row: JsonObject) -> TypeGuard[LabelStudioTask]:
+    """Returns whether a row is a task of a Label Studio export."""
+    may_be_task = "annotations" in row or "text" not in row
+    return isinstance(row.get("data"), dict) and may_be_task
+
+
+def parse_label_studio_task(task: LabelStudioTask, place: str) -> JsonObject:
+    """Converts a task to a row with the keys `text` and `entities`.
+
+    Examples:
+        >>> span = {"start": 0, "end": 3, "labels": ["PER"]}
+        >>> annotations = [{"result": [{"value": span}]}]
+        >>> task = {"data": {"text": "Ann left"}, "annotations": annotations}
+        >>> parse_label_studio_task(task, "line 1")["entities"] == [span]
+        True
+
+    Args:
+        task: the task. `is_label_studio_task` must be true of it.
+        place: place of the task, for messages.
+
+    Returns:
+        the data of the task, its text as `text`, and as `entities` the spans
+        as Label Studio writes them, None if the text was not annotated.
+
+    Raises:
+        ValueError: the annotations of the task differ, and none is marked as
+            the ground truth.
+    """
+    annotations = _select_finished_annotations(task)
+    spans = [*map(_spans_of_annotation, annotations)]
+    if len({frozenset(map(parse_span, values)) for values in spans}) > 1:
+        raise ValueError(
+            f"{place}: the {len(spans)} annotations of this text differ; keep "
+            "only one of them, or mark one as ground truth in Label Studio"
+        )
+    data = task["data"]
+    texts = [value for value in data.values() if isinstance(value, str)]
+    row: JsonObject = {"text": texts[0]} if len(texts) == 1 else {}
+    # A task's data may contain the answers of a model, which the annotation
+    # corrects.
+    row |= {key: data[key] for key in data if key not in SPAN_NAMES}
+    if "text" in task:
+        row.setdefault("text", task["text"])
+    return row | {"entities": spans[0] if spans else None}
+
+
+def _select_finished_annotations(task: LabelStudioTask) -> list[_Annotation]:
+    """Returns the annotations of a task that nobody cancelled.
+
+    If any annotation is marked as ground truth, only such annotations are
+    returned.
+    """
+    annotations = [
+        annotation
+        for annotation in task.get("annotations") or []
+        if not annotation.get("was_cancelled")
+    ]
+    ground_truth = [
+        annotation
+        for annotation in annotations
+        if annotation.get("ground_truth")
+    ]
+    return ground_truth or annotations
+
+
+def _spans_of_annotation(annotation: _Annotation) -> list[JsonObject]:
+    """Returns the spans of Label Studio's annotation, as it writes them."""
+    # Skip results of other kinds, such as a text's class.
+    return [
+        result["value"]
+        for result in annotation.get("result") or []
+        if {"labels", "hypertextlabels"} & result.get("value", {}).keys()
+    ]

@@ -19,20 +19,29 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import compressed_files, text_files
-from data.ner.annotated_rows import AnnotatedRow, without_answers
-from data.ner.ner_examples import NerExample, split_words
-from data.ner.span_tagging import (
+from data.ner.annotated_rows import AnnotatedRow
+from data.ner.labeled_spans import (
     TaggedSpan,
     check_span_labels,
     check_units,
     tag_words,
 )
+from data.ner.ner_examples import NerExample, split_words
 from data.ner.tag_names import name_tags
-from data.sets.set_names import BaseSet
+from data.sets.held_sets import SetFile
 from data.tables import tables
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
+
+# Keys that run_ner.py's dev_predictions.jsonl adds to a row.
+_KEYS_OF_ANSWERS = (
+    "guid",
+    "predicted_labels",
+    "predicted_entities",
+    "probabilities",
+    "correct",
+)
 
 
 class _ParsedText(NamedTuple):
@@ -57,10 +66,7 @@ class _ParsedText(NamedTuple):
 
 
 def read_annotated_texts(
-    path: StrPath,
-    set_name: BaseSet,
-    labels: Sequence[str] = (),
-    encoding: str | None = None,
+    file: SetFile, encoding: str | None = None
 ) -> list[NerExample]:
     """Reads the annotated texts of a file of JSON lines or of one JSON list.
 
@@ -75,9 +81,7 @@ def read_annotated_texts(
     out.
 
     Args:
-        path: a file of JSON lines, or of a list in JSON.
-        set_name: "train", "dev" or "test".
-        labels: the tags of --labels or of the model, [] if they are unknown.
+        file: a file of JSON lines, or of a list in JSON.
         encoding: encoding of the file. If None, it is UTF-8.
 
     Raises:
@@ -86,145 +90,123 @@ def read_annotated_texts(
             keys of a row contradict each other, the labels of spans are tags
             such as B-PER, or most spans begin or end inside words.
     """
-    file = _AnnotationFile(path, set_name, labels)
-    texts = file.parse_texts(encoding)
-    examples = file.create_examples(texts)
+    entries = _read_entries(file.path, encoding)
+    # Each row is a document of its own.
+    texts = [
+        _parse_row(file, place_in_file, value, document_index)
+        for document_index, (place_in_file, value) in enumerate(entries, 1)
+    ]
+    examples = _create_examples(file, texts)
     spans = [span for text in texts for span in text.spans]
-    check_span_labels(path, {span.label for span in spans})
-    check_units([span.fit for span in spans])
-    _log_widened_spans(path, spans)
-    file.log_left_out_texts(texts)
+    check_span_labels(file.path, {span.label for span in spans})
+    check_units(spans)
+    _log_widened_spans(file.path, spans)
+    _log_left_out_texts(file, texts)
     return examples
 
 
-@dataclasses.dataclass(frozen=True)
-class _AnnotationFile:
-    """A file of annotated texts, with the options for reading examples of it.
+def _parse_row(
+    file: SetFile, place_in_file: str, value: object, document_index: int
+) -> _ParsedText:
+    """Parses the JSON value of a row, which may be left out later."""
+    is_test = file.set_name == "test"
+    place = f"{file.path}, {place_in_file}"
+    values = _unpack_row(value)
+    row = AnnotatedRow(values, place)
+    spans: Sequence[TaggedSpan] = ()
+    sentence = row.parse_tagged_sentence(needs_tags=not is_test)
+    if sentence is not None:
+        words, tags, text = sentence
+        is_unknown = tables.is_rejected_in_prodigy(values)
+        if is_unknown:
+            tags = ["O"] * len(words)
+    else:
+        text, marked = row.parse_annotated_text(needs_spans=not is_test)
+        words = split_words(text)
+        is_unknown = marked is None
+        tags, spans = tag_words(text, words, marked or [], place)
+    example = NerExample(
+        place_in_file,
+        words,
+        tags,
+        document_index,
+        text,
+        row=_without_annotations(values) if is_test else values,
+    )
+    return _ParsedText(
+        example,
+        spans,
+        has_tags=sentence is not None and not is_unknown,
+        is_unknown=is_unknown,
+    )
 
-    Attributes:
-        path: a file of JSON lines, or of a list in JSON.
-        set_name: "train", "dev" or "test".
-        labels: the tags of --labels or of the model, [] if they are unknown.
+
+def _create_examples(
+    file: SetFile, texts: Sequence[_ParsedText]
+) -> list[NerExample]:
+    """Returns the examples of texts, with tags as tag_names.py names them.
+
+    Leaves out texts that are empty or unknown, but not of a test set.
     """
+    is_test = file.set_name == "test"
+    kept = [
+        text
+        for text in texts
+        if is_test or not (text.is_empty or text.is_unknown)
+    ]
+    counts = Counter(
+        tag for text in kept if text.has_tags for tag in text.example.tags
+    )
+    if not counts:
+        return [text.example for text in kept]
+    names = name_tags(
+        file.path, counts, file.labels, is_train=file.set_name == "train"
+    )
+    return [
+        _with_named_tags(file.path, text.example, names)
+        if text.has_tags
+        else text.example
+        for text in kept
+    ]
 
-    path: StrPath
-    set_name: BaseSet
-    labels: Sequence[str]
 
-    @property
-    def is_test(self) -> bool:
-        """Whether the texts are a test set, which need not be annotated."""
-        return self.set_name == "test"
-
-    def parse_texts(self, encoding: str | None) -> list[_ParsedText]:
-        """Returns all texts of the file, also those that will be left out."""
-        entries = _read_entries(self.path, encoding)
-        return [
-            self._parse_row(place_in_file, value, document_index)
-            for document_index, (place_in_file, value) in enumerate(entries, 1)
-        ]
-
-    def _parse_row(
-        self, place_in_file: str, value: object, document_index: int
-    ) -> _ParsedText:
-        """Parses the JSON value of a row, which is a document of its own."""
-        place = f"{self.path}, {place_in_file}"
-        values = _unpack_row(value)
-        row = AnnotatedRow(values, place)
-        spans: Sequence[TaggedSpan] = ()
-        sentence = row.parse_tagged_sentence(needs_tags=not self.is_test)
-        if sentence is not None:
-            words, tags, text = sentence
-            is_unknown = tables.is_rejected_in_prodigy(values)
-            if is_unknown:
-                tags = ["O"] * len(words)
-        else:
-            text, marked = row.parse_annotated_text(
-                needs_spans=not self.is_test
+def _with_named_tags(
+    path: str, example: NerExample, names: Mapping[str, str]
+) -> NerExample:
+    """Returns an example with renamed tags, by {tag of the file: name}."""
+    for word, tag in zip(example.words, example.tags, strict=True):
+        if tag not in names:
+            raise ValueError(
+                f"{path}, {example.place_in_file}: the word is "
+                f"{word!r}, and its tag is {tag!r}, but a tag is such as "
+                "O, B-PER or I-PER"
             )
-            words = split_words(text)
-            is_unknown = marked is None
-            tags, spans = tag_words(text, words, marked or [], place)
-        example = NerExample(
-            place_in_file,
-            words,
-            tags,
-            document_index,
-            text,
-            row=_without_annotations(values) if self.is_test else values,
-        )
-        return _ParsedText(
-            example,
-            spans,
-            has_tags=sentence is not None and not is_unknown,
-            is_unknown=is_unknown,
-        )
+    return dataclasses.replace(
+        example, tags=[names[tag] for tag in example.tags]
+    )
 
-    def create_examples(self, texts: Sequence[_ParsedText]) -> list[NerExample]:
-        """Returns the examples of texts, with tags as tag_names.py names them.
 
-        Leaves out texts that are empty or unknown, but not of a test set.
-        """
-        kept = [
-            text
-            for text in texts
-            if self.is_test or not (text.is_empty or text.is_unknown)
-        ]
-        counts = Counter(
-            tag for text in kept if text.has_tags for tag in text.example.tags
+def _log_left_out_texts(file: SetFile, texts: Sequence[_ParsedText]) -> None:
+    """Logs how many texts are empty, or were not annotated."""
+    is_test = file.set_name == "test"
+    num_texts = len(texts)
+    num_empty = sum(text.is_empty for text in texts)
+    if num_empty and not is_test:
+        logging.warning(
+            "%s: %d of %d texts are empty. They are left out",
+            file.path,
+            num_empty,
+            num_texts,
         )
-        if not counts:
-            return [text.example for text in kept]
-        names = name_tags(
-            self.path, counts, self.labels, is_train=self.set_name == "train"
+    num_unknown = sum(text.is_unknown and not text.is_empty for text in texts)
+    if 0 < num_unknown < num_texts:
+        logging.warning(
+            "%s: %d of %d texts were not annotated, or were rejected. They %s",
+            file.path,
+            num_unknown,
+            num_texts,
+            "count as texts without entities" if is_test else "are skipped",
         )
-        return [
-            self._with_named_tags(text.example, names)
-            if text.has_tags
-            else text.example
-            for text in kept
-        ]
-
-    def _with_named_tags(
-        self, example: NerExample, names: Mapping[str, str]
-    ) -> NerExample:
-        """Returns an example with renamed tags, by {tag of the file: name}."""
-        for word, tag in zip(example.words, example.tags, strict=True):
-            if tag not in names:
-                raise ValueError(
-                    f"{self.path}, {example.place_in_file}: the word is "
-                    f"{word!r}, and its tag is {tag!r}, but a tag is such as "
-                    "O, B-PER or I-PER"
-                )
-        return dataclasses.replace(
-            example, tags=[names[tag] for tag in example.tags]
-        )
-
-    def log_left_out_texts(self, texts: Sequence[_ParsedText]) -> None:
-        """Logs how many texts are empty, or were not annotated."""
-        num_texts = len(texts)
-        num_empty = sum(text.is_empty for text in texts)
-        if num_empty and not self.is_test:
-            logging.warning(
-                "%s: %d of %d texts are empty. They are left out",
-                self.path,
-                num_empty,
-                num_texts,
-            )
-        num_unknown = sum(
-            text.is_unknown and not text.is_empty for text in texts
-        )
-        if 0 < num_unknown < num_texts:
-            logging.warning(
-                "%s: %d of %d texts were not annotated, or were rejected. They "
-                "%s",
-                self.path,
-                num_unknown,
-                num_texts,
-                "count as texts without entities"
-                if self.is_test
-                else "are skipped",
-            )
 
 
 def _read_entries(
@@ -255,10 +237,17 @@ def _read_entries(
 
 
 def _unpack_row(row: object) -> JsonObject:
-    """Returns the object of a row without a model's answers, {} without one."""
+    """Returns the object of a row, without the answers that a model gave.
+
+    Returns {} for a row that is no object.
+    """
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
         row = {**row[1], "text": row[0]}  # spaCy's training data
-    return without_answers(row) if isinstance(row, dict) else {}
+    if not isinstance(row, dict):
+        return {}
+    if "predicted_entities" not in row:
+        return row
+    return {name: row[name] for name in row if name not in _KEYS_OF_ANSWERS}
 
 
 def _without_annotations(row: JsonObject) -> JsonObject:

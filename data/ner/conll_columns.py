@@ -1,19 +1,217 @@
-"""Chooses the columns of the words and of the tags, and checks their cells.
+"""Finds the columns of a file, and those of its words and of its tags.
 
-The user chooses a column, or its name, or else what the columns contain.
+A file is a table if the cells of its first line are usual names of columns,
+such as "Sentence #,Word,POS,Tag". Any other file has no names of columns, as in
+CoNLL-2003. The user chooses the columns of the words and of the tags, or the
+names of the columns, or else what the columns contain.
 """
 
+import csv
 import dataclasses
 import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
-from data.ner.conll_layouts import ConllLayout
-from data.ner.conll_sentences import ConllLine, SentenceLines
-from data.ner.ner_options import ConllFileOptions
+from data.ner.ner_examples import NerOptions
 from data.ner.tag_names import is_tag, name_tags
+from data.sets.held_sets import SetFile
+from data.tables import column_names
+from data.tables.table_layout import (
+    CHARACTER_OF_DELIMITER,
+    Delimiter,
+    format_of,
+)
+
+# A line that begins with this begins a document.
+DOCUMENT_MARK = "-DOCSTART-"
+_BLANKS = " \t"
+# The characters that may separate the cells of a table, the most usual first.
+_SEPARATORS = ",;\t|"
+
+
+@dataclasses.dataclass(frozen=True)
+class ConllLayout:
+    """Separator and columns of a file. The first column has the index 0.
+
+    Attributes:
+        separator: the character between columns, None for spaces and tabs.
+        width: the number of columns.
+        names: the names of the columns, [] if the file has none.
+        word_column_index: column of the words, None if no name shows it.
+        tag_column_index: column of the tags, None if no name shows it.
+        sentence_column_index: column whose cells show where a sentence
+            begins, None without such a column.
+    """
+
+    separator: str | None
+    width: int
+    names: list[str] = dataclasses.field(default_factory=list)
+    word_column_index: int | None = None
+    tag_column_index: int | None = None
+    sentence_column_index: int | None = None
+
+
+def guess_layout(
+    path: str,
+    lines: Sequence[tuple[int, str]],
+    delimiter: Delimiter | None,
+    *,
+    is_test: bool,
+) -> ConllLayout:
+    """Guesses the layout of a file from its first line with words.
+
+    Args:
+        path: a file of words and tags. The ending of its name tells a CSV file.
+        lines: (number, text) of each line.
+        delimiter: value of --delimiter, None if it is not set.
+        is_test: whether the file is a test set, which may lack tags.
+    """
+    first = _find_first_line(lines)
+    is_csv = format_of(path) in ("csv", "xlsx")
+    separators = _SEPARATORS
+    if delimiter:
+        separators = CHARACTER_OF_DELIMITER[delimiter]
+    for separator in separators:
+        # A CSV file may have a single column, and no separator.
+        if separator in first or is_csv:
+            layout = _layout_of_names(
+                separator, split_line(first, separator), is_test, is_csv
+            )
+            if layout:
+                return layout
+    columns_separator = _guess_separator(first, is_csv)
+    return ConllLayout(
+        columns_separator, width=len(split_line(first, columns_separator))
+    )
+
+
+def _find_first_line(lines: Sequence[tuple[int, str]]) -> str:
+    """Returns the first line that contains words and does not begin with #.
+
+    If all lines begin with #, then # is a word, not a comment.
+    """
+    word_lines = (
+        line
+        for _, line in lines
+        if line.strip(_BLANKS) and not line.startswith(DOCUMENT_MARK)
+    )
+    return min(word_lines, key=lambda line: line[0] == "#", default="")
+
+
+def _layout_of_names(
+    separator: str, names: list[str], is_test: bool, is_csv: bool
+) -> ConllLayout | None:
+    """Returns the layout of a table by the cells of its first line.
+
+    Returns None if the cells are no names of columns.
+    """
+    letters = [column_names.letters_of(name) for name in names]
+    sentence_column_index = _find_sentence_column(letters)
+    if sentence_column_index is not None:
+        # The column contains no words, even if its name is "sentence".
+        letters[sentence_column_index] = ""
+    word_column_index = _find_column(column_names.WORD_NAMES, letters)
+    tag_column_index = _find_column(column_names.TAG_NAMES, letters)
+    # A test set may lack tags. Then a single usual name could be a word, unless
+    # the file's ending says that the file is a table.
+    has_tags = tag_column_index is not None
+    may_lack_tags = is_test and (is_csv or sentence_column_index is not None)
+    if word_column_index is None or not (has_tags or may_lack_tags):
+        return None
+    return ConllLayout(
+        separator,
+        len(names),
+        names,
+        word_column_index,
+        tag_column_index,
+        sentence_column_index,
+    )
+
+
+def _find_sentence_column(letters: Sequence[str]) -> int | None:
+    """Returns the first column that numbers sentences, such as sentence_id."""
+    pattern = column_names.SENTENCE_NUMBER
+    indices = (
+        index for index, name in enumerate(letters) if pattern.fullmatch(name)
+    )
+    sentence_column_index = next(indices, None)
+    # A column named sentence contains the words if no other column does.
+    if (
+        sentence_column_index is not None
+        and letters[sentence_column_index] == "sentence"
+    ):
+        other_names = {
+            *letters[:sentence_column_index],
+            *letters[sentence_column_index + 1 :],
+        }
+        if not other_names.intersection(column_names.WORD_NAMES):
+            return None
+    return sentence_column_index
+
+
+def _find_column(names: Collection[str], letters: Sequence[str]) -> int | None:
+    """Returns the index of the first of `names` that a table has."""
+    return next(
+        (letters.index(name) for name in names if name in letters), None
+    )
+
+
+def _guess_separator(first: str, is_csv: bool) -> str | None:
+    """Guesses the separator of a file without names from its first line."""
+    if "\t" in first.rstrip(_BLANKS):
+        return "\t"
+    if is_csv:
+        return next((char for char in ",;|" if char in first), None)
+    return None
+
+
+def split_line(line: str, separator: str | None) -> list[str]:
+    """Cuts a line into columns. Returns [] if all columns are empty.
+
+    Without a separator, any number of spaces and tabs separates the columns.
+    Other white space, such as a no-break space, is part of a word. If tabs
+    separate the columns, a word may be a single space.
+    """
+    if not line.strip(_BLANKS):
+        return []
+    if separator is None:
+        return re.findall(f"[^{_BLANKS}]+", line)
+    if separator == "\t":
+        return strip_cells(line.rstrip("\t").split(separator))
+    cells = strip_cells(next(csv.reader([line], delimiter=separator)))
+    return cells if any(cells) else []
+
+
+def strip_cells(cells: Sequence[str]) -> list[str]:
+    """Removes spaces around the text of cells, but not a single space."""
+    return [cell.strip(" ") or cell for cell in cells]
+
+
+class ConllLine(NamedTuple):
+    """A word of a sentence, as a file contains it.
+
+    Attributes:
+        line_number: number of the line in the file.
+        cells: the columns of the line.
+    """
+
+    line_number: int
+    cells: list[str]
+
+
+class SentenceLines(NamedTuple):
+    """The lines of a sentence.
+
+    Attributes:
+        document_index: index of the document that contains the sentence.
+        lines: a line for each word.
+    """
+
+    document_index: int
+    lines: list[ConllLine]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,16 +219,16 @@ class ConllColumns:
     """The columns of a file, of which one contains words, and one tags.
 
     Attributes:
-        path: path of the file, for messages.
+        file: the file, with the tags that it may contain.
         sentences: the lines of the file.
         layout: what the names of the columns show.
         options: what the user chose.
     """
 
-    path: str
+    file: SetFile
     sentences: Sequence[SentenceLines]
     layout: ConllLayout
-    options: ConllFileOptions
+    options: NerOptions
 
     @functools.cached_property
     def cells_of_columns(self) -> list[tuple[str, ...]]:
@@ -44,7 +242,7 @@ class ConllColumns:
     def tag_column_index(self) -> int | None:
         """Column of the tags, None in a test set without tags."""
         width = len(self.cells_of_columns)
-        is_test = self.options.is_test
+        is_test = self.file.set_name == "test"
         index = _first_index(
             self.options.tag_column_index, self.layout.tag_column_index
         )
@@ -87,10 +285,10 @@ class ConllColumns:
         if self.tag_column_index is None:
             return {"": "O"}
         return name_tags(
-            self.path,
+            self.file.path,
             Counter(self.cells_of_columns[self.tag_column_index]),
-            self.options.labels,
-            is_train=self.options.set_name == "train",
+            self.file.labels,
+            is_train=self.file.set_name == "train",
         )
 
     def read_word(self, line: ConllLine) -> tuple[str, str]:
@@ -108,9 +306,10 @@ class ConllColumns:
         tag = self.tag_of_cell.get(cell)
         if not word or tag is None:
             raise ValueError(
-                f"{self.path}, line {line.line_number}: the word is {word!r}, "
-                f"and its tag is {cell!r}, but a tag is such as O, B-PER or "
-                "I-PER. Set --label_column, or remove a line of column names"
+                f"{self.file.path}, line {line.line_number}: the word is "
+                f"{word!r}, and its tag is {cell!r}, but a tag is such as O, "
+                "B-PER or I-PER. Set --label_column, or remove a line of "
+                "column names"
             )
         return word.removeprefix(self.language) or word, tag
 
@@ -144,7 +343,7 @@ class ConllColumns:
             if tag_column_index is not None:
                 expected += f" and the tags in column {tag_column_index + 1}"
             raise ValueError(
-                f"{self.path}: a line must contain a word and its tag, "
+                f"{self.file.path}: a line must contain a word and its tag, "
                 f"separated by a tab or spaces. The lines have {width} "
                 f"columns, but {expected}. Set --text_column and --label_column"
             )
@@ -165,9 +364,9 @@ class ConllColumns:
         all_words = [*itertools.chain(*words_of_sentences)]
         if all(re.search(r"\d", word) for word in all_words):
             raise ValueError(
-                f"{self.path}: the words, such as {all_words[:3]}, all contain "
-                "a digit. Remove the digits, or set --text_column to the "
-                "column of the words, even if it is this one"
+                f"{self.file.path}: the words, such as {all_words[:3]}, all "
+                "contain a digit. Remove the digits, or set --text_column to "
+                "the column of the words, even if it is this one"
             )
         # In a file of two columns, the column beside the tags contains the
         # words.
@@ -176,8 +375,8 @@ class ConllColumns:
             len({*words}) == 1 for words in words_of_sentences
         ):
             raise ValueError(
-                f"{self.path}: all words of a sentence are the same, such as "
-                f"{all_words[0]!r}. Set --text_column to the column of the "
+                f"{self.file.path}: all words of a sentence are the same, such "
+                f"as {all_words[0]!r}. Set --text_column to the column of the "
                 "words"
             )
 
@@ -202,7 +401,7 @@ class ConllColumns:
         }
         if both := types[self.tag_column_index] & other_types:
             raise ValueError(
-                f"{self.path}: two columns contain tags of the type "
+                f"{self.file.path}: two columns contain tags of the type "
                 f"{min(both)}. Set --label_column to the column to learn"
             )
 

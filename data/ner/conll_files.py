@@ -5,34 +5,42 @@
                       ,left,VBD,O
 
 On the left is the layout of CoNLL-2003, without names of columns. On the right
-is a table, whose first line names its columns. conll_layouts.py guesses the
-layout, conll_sentences.py finds the sentences, and conll_columns.py chooses the
-columns of the words and of the tags.
+is a table, whose first line names its columns. Empty lines, the rows of a
+table, or a column show where a sentence ends. conll_columns.py guesses the
+layout, and chooses the columns of the words and of the tags.
 """
 
+import ast
+import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from data.io import text_files
-from data.ner.conll_columns import ConllColumns
-from data.ner.conll_layouts import guess_layout
-from data.ner.conll_sentences import SentenceSplitter
-from data.ner.ner_examples import NerExample
-from data.ner.ner_options import ConllFileOptions
+from data.ner.conll_columns import (
+    DOCUMENT_MARK,
+    ConllColumns,
+    ConllLayout,
+    ConllLine,
+    SentenceLines,
+    guess_layout,
+    split_line,
+    strip_cells,
+)
+from data.ner.ner_examples import NerExample, NerOptions
+from data.ner.tag_names import is_tag
+from data.sets.held_sets import SetFile
 from data.tables import workbooks
+from data.tables.csv_tables import MalformedRow, open_csv
 from data.tables.table_layout import (
-    DEFAULT_LAYOUT,
+    DELIMITER_OF_CHARACTER,
     Delimiter,
     TableLayout,
     format_of,
 )
 
 
-def read_conll_file(
-    path: str,
-    options: ConllFileOptions,
-    table_layout: TableLayout = DEFAULT_LAYOUT,
-) -> Iterator[NerExample]:
+def read_conll_file(file: SetFile, options: NerOptions) -> Iterator[NerExample]:
     """Yields the sentences of a file. Their `place_in_file` is the first line.
 
     An empty line ends a sentence. In a table with a column of sentences, a new
@@ -44,12 +52,12 @@ def read_conll_file(
         OSError: the file cannot be read.
         ValueError: a line is malformed, or no column contains tags.
     """
-    is_test = options.is_test
-    lines, delimiter = _read_lines(path, table_layout)
-    layout = guess_layout(path, lines, delimiter, is_test=is_test)
-    splitter = SentenceSplitter(path, layout, options.tag_column_index)
+    is_test = file.set_name == "test"
+    lines, delimiter = _read_lines(file.path, options.layout())
+    layout = guess_layout(file.path, lines, delimiter, is_test=is_test)
+    splitter = _SentenceSplitter(file.path, layout, options.tag_column_index)
     sentences = splitter.split(lines)
-    columns = ConllColumns(path, sentences, layout, options)
+    columns = ConllColumns(file, sentences, layout, options)
     columns.check()
     for document_index, sentence_lines in sentences:
         pairs = [*map(columns.read_word, sentence_lines)]
@@ -81,3 +89,253 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
             yield row_number - 1, ""
         last = row_number
         yield row_number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
+
+
+class _ListColumns(NamedTuple):
+    """The columns of a table in which each row contains a sentence.
+
+    Attributes:
+        words: index of the column with a sentence's words.
+        tags: index of the column with the tags of these words.
+    """
+
+    words: int
+    tags: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _SentenceSplitter:
+    """Splits the lines of a file into sentences.
+
+    Attributes:
+        path: path of the file, for messages.
+        layout: separator and columns of the file.
+        chosen_tag_column_index: column of the tags that a flag chose, or None.
+    """
+
+    path: str
+    layout: ConllLayout
+    chosen_tag_column_index: int | None
+
+    def split(self, lines: Sequence[tuple[int, str]]) -> list[SentenceLines]:
+        """Splits a file, whose lines are (number, text), into sentences.
+
+        If a row of a table contains a sentence, the row becomes a line for each
+        of the sentence's words.
+
+        Raises:
+            ValueError: a line is malformed.
+        """
+        sentences = [*self._split_at_empty_lines(lines)]
+        list_columns = self._guess_list_columns(sentences)
+        if list_columns is not None:
+            return [*self._expand_rows(sentences, list_columns)]
+        if self.layout.sentence_column_index is not None:
+            return [
+                *_split_by_column(sentences, self.layout.sentence_column_index)
+            ]
+        return sentences
+
+    def _split_at_empty_lines(
+        self, lines: Sequence[tuple[int, str]]
+    ) -> Iterator[SentenceLines]:
+        """Yields the lines between empty lines, without comments."""
+        document_index = 0
+        sentence: list[ConllLine] = []
+        for line_number, text, cells in self._cut_lines(lines):
+            # Check all columns, because the first one need not contain the
+            # words.
+            is_document = any(cell.startswith(DOCUMENT_MARK) for cell in cells)
+            if is_document or not cells:
+                if sentence:
+                    yield SentenceLines(document_index, sentence)
+                sentence = []
+                document_index += is_document
+                continue
+            # Files that were joined repeat the names.
+            if self.layout.names and cells == self.layout.names:
+                continue
+            if self._is_comment(text, cells, begins_sentence=not sentence):
+                continue
+            self._check_width(line_number, text, cells)
+            sentence.append(ConllLine(line_number, cells))
+
+    def _cut_lines(
+        self, lines: Sequence[tuple[int, str]]
+    ) -> Iterator[tuple[int, str, list[str]]]:
+        """Yields (number, text, cells) of each line, then an empty line."""
+        separator = self.layout.separator
+        if self.layout.names and separator and separator != "\t":
+            yield from self._cut_rows(lines, separator)
+        else:
+            for line_number, text in lines:
+                cells = split_line(text, separator)
+                if self.layout.names and cells:
+                    # `split_line` leaves out empty cells at the end.
+                    cells += [""] * (self.layout.width - len(cells))
+                yield line_number, text, cells
+        yield 0, "", []
+
+    def _cut_rows(
+        self, lines: Sequence[tuple[int, str]], separator: str
+    ) -> Iterator[tuple[int, str, list[str]]]:
+        """Yields (number, text, cells) of each row of a table.
+
+        A quoted cell may contain line breaks.
+        """
+        ended_lines = (f"{text}\n" for _, text in lines)
+        layout = TableLayout(delimiter=DELIMITER_OF_CHARACTER[separator])
+        table = open_csv(self.path, ended_lines, layout, is_tsv=False)
+        for line_number, row in table.parse_rows():
+            if isinstance(row, MalformedRow):
+                raise ValueError(
+                    f"{self.path}, line {line_number}: {row.explain()}"
+                )
+            cells = strip_cells(row)
+            text = separator.join(cells)
+            yield line_number, text, cells if any(cells) else []
+
+    def _is_comment(
+        self, text: str, cells: Sequence[str], *, begins_sentence: bool
+    ) -> bool:
+        """Returns whether a line is a comment, which a table does not have.
+
+        Args:
+            text: the line.
+            cells: its columns, at least one.
+            begins_sentence: whether the line is the first one of a sentence.
+        """
+        if self.layout.names:
+            return False
+        if text.startswith("#") and len(cells) != self.layout.width:
+            return True
+        # A line that starts with "# " or "## " may precede a sentence as a
+        # comment. It may have as many columns as a word's line, but contains no
+        # tag.
+        if not begins_sentence or self.layout.width < 2:
+            return False
+        last = len(cells) - 1
+        tag_column_index = last
+        if self.chosen_tag_column_index is not None:
+            tag_column_index = min(self.chosen_tag_column_index, last)
+        tag = cells[tag_column_index]
+        return bool(re.match("#+( |$)", cells[0])) and not is_tag(tag)
+
+    def _check_width(
+        self, line_number: int, text: str, cells: Sequence[str]
+    ) -> None:
+        """Raises a ValueError if a line lacks columns, or has more of them."""
+        if len(cells) != self.layout.width:
+            raise ValueError(
+                f"{self.path}, line {line_number}: the line has {len(cells)} "
+                f"columns, but the first line has {self.layout.width}. "
+                f"Received: {text[:80]!r}"
+            )
+
+    def _guess_list_columns(
+        self, sentences: Sequence[SentenceLines]
+    ) -> _ListColumns | None:
+        """Guesses the columns of a table whose rows contain a sentence each.
+
+        Returns None if a row contains only a word. The first row decides. If
+        the user chose the column of the tags, a row contains a word.
+        """
+        word_column_index = self.layout.word_column_index
+        tag_column_index = self.layout.tag_column_index
+        if word_column_index is None or tag_column_index is None:
+            return None
+        if self.chosen_tag_column_index is not None or not sentences:
+            return None
+        first_row = sentences[0].lines[0].cells
+        tag_cell = first_row[tag_column_index]
+        num_words = len(first_row[word_column_index].split())
+        num_tags = len(_split_tags(tag_cell))
+        is_tag_for_each_word = num_words > 1 and num_tags == num_words
+        if tag_cell.startswith("[") or is_tag_for_each_word:
+            return _ListColumns(word_column_index, tag_column_index)
+        return None
+
+    def _expand_rows(
+        self, sentences: Sequence[SentenceLines], columns: _ListColumns
+    ) -> Iterator[SentenceLines]:
+        """Yields a sentence for each row, whose cells list words and tags."""
+        for document_index, rows in sentences:
+            for row in rows:
+                sentence = self._expand_row(row, columns)
+                if sentence:
+                    yield SentenceLines(document_index, sentence)
+
+    def _expand_row(
+        self, row: ConllLine, columns: _ListColumns
+    ) -> list[ConllLine]:
+        """Returns a line for each word of a row that contains a sentence.
+
+        Raises a ValueError if the row contains more or fewer tags than words.
+        """
+        word_cell = row.cells[columns.words]
+        words = _split_words(word_cell)
+        tags = _split_tags(row.cells[columns.tags])
+        if len(words) != len(tags):
+            raise ValueError(
+                f"{self.path}, line {row.line_number}: {len(tags)} tags do not "
+                f"fit the words {word_cell[:120]!r}. Write a word and "
+                "its tag per line, or JSON lines with `tokens` and "
+                "`ner_tags`"
+            )
+        sentence = []
+        for word, tag in zip(words, tags, strict=True):
+            cells = [*row.cells]
+            cells[columns.words], cells[columns.tags] = word, tag
+            sentence.append(ConllLine(row.line_number, cells))
+        return sentence
+
+
+def _split_by_column(
+    sentences: Sequence[SentenceLines], sentence_column_index: int
+) -> Iterator[SentenceLines]:
+    """Splits the lines where a column begins a new sentence."""
+    values = {
+        line.cells[sentence_column_index]
+        for _, lines in sentences
+        for line in lines
+    }
+    # pandas may write an empty cell as NaN.
+    empty_values = {value for value in values if value.lower() in ("", "nan")}
+
+    def begins_sentence(value: str, value_before: str) -> bool:
+        if value in empty_values:
+            return False
+        # If some cells are empty, each filled one begins a sentence.
+        return bool(empty_values) or value != value_before
+
+    for document_index, lines in sentences:
+        part: list[ConllLine] = []
+        for line in lines:
+            if part and begins_sentence(
+                line.cells[sentence_column_index],
+                part[-1].cells[sentence_column_index],
+            ):
+                yield SentenceLines(document_index, part)
+                part = []
+            part.append(line)
+        yield SentenceLines(document_index, part)
+
+
+def _split_tags(cell: str) -> list[str]:
+    """Returns the tags of a cell. No tag contains a space, comma or quote.
+
+    Examples:
+        >>> _split_tags("['O', 'B-PER']"), _split_tags("O B-PER")
+        (['O', 'B-PER'], ['O', 'B-PER'])
+    """
+    return re.findall(r"[^\s,'\"\[\]]+", cell)
+
+
+def _split_words(cell: str) -> list[str]:
+    """Returns the words of a cell, [] if it is a list that cannot be read."""
+    if not cell.startswith("["):
+        return cell.split()
+    try:
+        return [*map(str, ast.literal_eval(cell))]
+    except (SyntaxError, ValueError):
+        return []

@@ -8,8 +8,7 @@ from absl import logging
 
 from data.ner import annotation_files, conll_files, tag_names
 from data.ner.entity_scoring import to_scheme
-from data.ner.ner_examples import NerExample
-from data.ner.ner_options import ConllFileOptions, NerOptions
+from data.ner.ner_examples import NerExample, NerOptions
 from data.sets.held_sets import ExampleReader, SetFile
 from data.sets.set_names import BaseSet
 from data.sets.text_keys import key_of
@@ -171,20 +170,8 @@ class NerReader(ExampleReader[NerExample]):
         """Reads a file of spans or of columns, by the ending of its name."""
         options = self._options
         if format_of(file.path) == "jsonl":
-            return annotation_files.read_annotated_texts(
-                file.path, file.set_name, file.labels, options.encoding
-            )
-        file_options = ConllFileOptions(
-            word_column_index=_index_of(options.text_column),
-            tag_column_index=_index_of(options.label_column),
-            labels=file.labels,
-            set_name=file.set_name,
-        )
-        sentences = [
-            *conll_files.read_conll_file(
-                file.path, file_options, options.layout()
-            )
-        ]
+            return annotation_files.read_annotated_texts(file, options.encoding)
+        sentences = [*conll_files.read_conll_file(file, options)]
         _check_sentence_ends(file, sentences)
         return sentences
 
@@ -296,8 +283,3 @@ def _with_guids(
         )
         for number, example in enumerate(examples, start=1)
     ]
-
-
-def _index_of(column_number: int | None) -> int | None:
-    """Returns the index of a column, which flags count from 1."""
-    return None if column_number is None else column_number - 1

@@ -18,7 +18,7 @@ from absl import logging
 from data.io import text_files, tfrecords
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import characters, tokenization
-from data.text.wordpiece import WordCache
+from data.text.tokenization import WordCache
 from dependencies.installation import install_command
 
 # A WordPiece as the bytes that encode its id in a TFRecord. This is for speed:

@@ -32,8 +32,8 @@ from data.pretraining.instances import (
 )
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions
-from data.text.casing import chosen_casing
-from data.text.tokenizer_loading import load_tokenizer
+from data.text.tokenization import load_tokenizer
+from data.text.vocabulary_files import chosen_casing
 from terminal import progress
 
 

@@ -2,12 +2,10 @@
 
 In Python:
 
-    tokenization.py: `FullTokenizer`, the reference for all others
-    wordpiece.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`, and
-        how it keeps special tokens such as [MASK] whole
-    tokenizer_loading.py: the tokenizer that fits a model
+    tokenization.py: `FullTokenizer`, the reference for all others, its two
+        steps, `BasicTokenizer` and `WordpieceTokenizer`, and the tokenizer that
+        fits a model
     characters.py: classifies and cleans characters
-    casing.py: whether a model expects lower-cased text
     token_windows.py: cuts texts to length, or into windows, and pads them
     text_lists.py: lists, arrays and tensors of texts, as lists of str
 
@@ -15,18 +13,16 @@ The same in a graph:
 
     tokenizer_layer.py: tokenizes, as `FullTokenizer` does
     normalization_graph.py: its first step, which cleans and lower-cases text
-    unicode_tables.py: the tables of characters for this step
     wordpiece_graph.py: its words to WordPieces
-    wordpiece_trie.py: the table of WordPieces for this step
-    packing_layer.py: packs tokens as inputs
-    token_windows_graph.py: cuts texts into windows, and packs these
+    packing_graph.py: packs texts as inputs, or cuts them into windows and packs
+        these
     preprocessor.py: `BertTextClassifierPreprocessor`, all of it as one layer
     ragged.py: ragged tensors in little memory
 
 Vocabularies:
 
-    vocabulary_files.py: reads a `Vocabulary`, which checks whether it fits a
-        model
+    vocabulary_files.py: reads a `Vocabulary`, checks that it fits a model, and
+        decides whether the model expects lower-cased text
     vocabulary_learning.py: learns one, or extends it
 
 What users call:

@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 from data.text import text_lists
-from data.text.packing_layer import PackingLayer, Truncation
+from data.text.packing_graph import PackingLayer, Truncation
 from data.text.text_lists import TextsLike
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer

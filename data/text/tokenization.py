@@ -2,19 +2,22 @@
 
     "Unaffable, isn't it?" -> una ##ffa ##ble , isn ' t it ?
 
-All other tokenizers in this project must return the same WordPieces.
+`FullTokenizer` splits text by the rules of `BasicTokenizer` into words, and the
+words by `WordpieceTokenizer`. All other tokenizers in this project must return
+the same WordPieces.
 """
 
 import functools
+import itertools
 import os
 import re
 import zlib
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from data.arrays import IntArray
 from data.text import text_lists
-from data.text.characters import clean_text
+from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.text_lists import TextsLike
 from data.text.token_windows import (
     PaddedInput,
@@ -22,24 +25,29 @@ from data.text.token_windows import (
     pad_input,
     stack_inputs,
 )
-from data.text.vocabulary_files import Vocabulary, read_vocabulary
-from data.text.wordpiece import (
-    SPECIAL_TOKENS,
-    BasicTokenizer,
-    WordCache,
-    WordpieceTokenizer,
-    split_around,
+from data.text.vocabulary_files import (
+    Vocabulary,
+    decide_casing,
+    read_vocabulary,
 )
 from model_folders.model_json_types import TokenizerIdentity
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
-    from model_folders.reading.preset import PathOrPreset
+    from model_folders.reading.preset import PathOrPreset, Preset
 
+# The special token that stands for a missing word.
+MASK = "[MASK]"
+# The special tokens that a text may contain.
+_SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", MASK, "[UNK]")
 # Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK_LENGTH = 8192
 # Matches white space or an ideograph: a word always ends before them.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
+# Maximum number of words in a cache, and of characters in a cached word.
+_MAX_CACHED_WORDS = 1 << 17
+_MAX_CACHED_LENGTH = 64
+T = TypeVar("T")
 
 
 class FullTokenizer:
@@ -86,7 +94,7 @@ class FullTokenizer:
         self.vocab_file = vocabulary.path
         self.tokens = vocabulary.tokens
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
-        words = SPECIAL_TOKENS if special_tokens_in_strings else ()
+        words = _SPECIAL_TOKENS if special_tokens_in_strings else ()
         self.special_words = [word for word in words if word in self.vocab]
         self.do_lower_case = (
             do_lower_case is not False and vocabulary.stated_casing is not False
@@ -116,7 +124,6 @@ class FullTokenizer:
                 does not show it, or its tokenizer is not BERT's.
         """
         # Import late, because nothing else here reads or downloads a model.
-        from data.text.casing import decide_casing
         from model_folders.reading.folder_reading import read_preset
         from model_folders.reading.preset import Preset
 
@@ -215,8 +222,17 @@ class FullTokenizer:
         return self.tokenize_around(text, self.special_words)
 
     def tokenize_around(self, text: str, words: Collection[str]) -> list[str]:
-        """Returns the WordPieces of a text, in which `words` stay whole."""
-        return split_around(text, words, self._tokenize_plain)
+        """Returns the WordPieces of a text, in which `words` stay whole.
+
+        The text between two of the words is tokenized as a text of its own.
+        """
+        if not words:
+            return self._tokenize_plain(text)
+        pattern = "|".join(map(re.escape, words))
+        tokens: list[str] = []
+        for part in re.split(f"({pattern})", text):
+            tokens += [part] if part in words else self._tokenize_plain(part)
+        return tokens
 
     def _tokenize_plain(self, text: str) -> list[str]:
         return self._tokens_of_words.of_all(clean_text(text).split())
@@ -256,3 +272,163 @@ class FullTokenizer:
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """Returns the WordPieces of ids, which are line numbers from 0 on."""
         return [self.tokens[token_id] for token_id in ids]
+
+
+def load_tokenizer(
+    vocab_file: str | os.PathLike[str],
+    do_lower_case: bool | None = None,
+    preset: "Preset | None" = None,
+    vocab_size: int | None = None,
+    config_file: str = "the configuration",
+) -> FullTokenizer:
+    """Loads the tokenizer whose vocabulary and casing fit a model.
+
+    Args:
+        vocab_file: path of the vocabulary.
+        do_lower_case: whether to lower-case text. None = as the files beside
+            the vocabulary or the weights state.
+        preset: Preset of the weights. None = only the vocabulary's folder may
+            state the casing.
+        vocab_size: size of the model's vocabulary. None skips this check.
+            Without weights, it must be at most twice the vocabulary.
+        config_file: path of the configuration, for messages.
+
+    Raises:
+        ValueError: the vocabulary does not fit the model. Or the flag and the
+            files disagree on the casing, or none of them states it.
+        OSError: the vocabulary cannot be read.
+    """
+    vocabulary = read_vocabulary(vocab_file)
+    vocabulary.check_tokens()
+    if vocab_size and preset is None:
+        _check_size_of_new_model(vocabulary, vocab_size, config_file)
+    if vocab_size is not None:
+        vocabulary.check_size(vocab_size)
+    casing = decide_casing(vocabulary, do_lower_case, preset)
+    return FullTokenizer(vocabulary, casing)
+
+
+def _check_size_of_new_model(
+    vocabulary: Vocabulary, vocab_size: int, config_file: str
+) -> None:
+    """Raises a ValueError unless a vocabulary fits a model without weights.
+
+    The vocabulary prescribes the model's size. A vocabulary that is a little
+    smaller may be Google's.
+    """
+    num_entries = vocabulary.count_entries()
+    if not num_entries <= vocab_size <= 2 * num_entries:
+        raise ValueError(
+            f"{vocabulary.path} contains {num_entries} WordPieces, but "
+            f"vocab_size is {vocab_size}; set vocab_size to {num_entries} in "
+            f"{config_file} or a copy of it"
+        )
+
+
+class BasicTokenizer:
+    """Splits text into words.
+
+    A punctuation mark or a CJK ideograph is always a word of its own.
+
+    Args:
+        do_lower_case: whether to lower-case the text and strip accents.
+    """
+
+    def __init__(self, do_lower_case: bool = True) -> None:
+        self.do_lower_case = do_lower_case
+        self._word_tokens = WordCache(self.tokenize_word)
+
+    def tokenize(self, text: str) -> list[str]:
+        """Returns the words of `text`, a list of str."""
+        return self._word_tokens.of_all(clean_text(text).split())
+
+    def tokenize_word(self, word: str) -> list[str]:
+        """Splits a word of cleaned text at punctuation.
+
+        If `do_lower_case` is True, the word is first lower-cased, and its
+        accents are stripped.
+        """
+        if self.do_lower_case:
+            word = strip_accents(word.lower())
+        return split_on_punctuation(word)
+
+
+class WordpieceTokenizer:
+    """Splits a word into the longest WordPieces that match, from the left.
+
+    Args:
+        vocab: the WordPieces.
+        unk_token: token that replaces a word that cannot be split.
+        max_input_chars_per_word: maximum number of characters of a word. A
+            longer word becomes `unk_token`.
+    """
+
+    def __init__(
+        self,
+        vocab: Collection[str],
+        unk_token: str = "[UNK]",
+        max_input_chars_per_word: int = 200,
+    ) -> None:
+        self.vocab = vocab
+        self.unk_token = unk_token
+        self.max_input_chars_per_word = max_input_chars_per_word
+        self._max_token_length = max(map(len, vocab), default=0)
+
+    def tokenize(self, text: str) -> list[str]:
+        """Splits each word of `text`. White space separates the words.
+
+        Examples:
+            >>> tokenizer = WordpieceTokenizer({"row", "##boats"})
+            >>> tokenizer.tokenize("rowboats row boats")
+            ['row', '##boats', 'row', '[UNK]']
+        """
+        output: list[str] = []
+        for token in text.split():
+            output += self._split(token) or [self.unk_token]
+        return output
+
+    def _split(self, token: str) -> list[str] | None:
+        """Returns the WordPieces of a word, or None if it cannot be split."""
+        if len(token) > self.max_input_chars_per_word:
+            return None
+        if token in self.vocab:
+            return [token]
+        sub_tokens = []
+        start = 0
+        prefix = ""
+        while start < len(token):
+            end = min(len(token), start + self._max_token_length)
+            while start < end and prefix + token[start:end] not in self.vocab:
+                end -= 1
+            if start == end:
+                return None
+            sub_tokens.append(prefix + token[start:end])
+            start = end
+            prefix = "##"
+        return sub_tokens
+
+
+class WordCache(dict[str, list[T]]):
+    """Caches the tokens of each word, because words repeat in natural text.
+
+    `cache[word]` returns `function(word)`.
+    """
+
+    def __init__(self, function: Callable[[str], list[T]]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, word: str) -> list[T]:
+        """Computes and caches the tokens of a word."""
+        result = self._function(word)
+        if len(word) <= _MAX_CACHED_LENGTH:
+            # If the cache is full, clear it. Frequent words are soon cached
+            # again.
+            if len(self) >= _MAX_CACHED_WORDS:
+                self.clear()
+            self[word] = result
+        return result
+
+    def of_all(self, words: Iterable[str]) -> list[T]:
+        """Returns the tokens of all words, concatenated to one list."""
+        return list(itertools.chain.from_iterable(map(self.__getitem__, words)))

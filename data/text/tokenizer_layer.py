@@ -16,6 +16,7 @@ words, P = WordPieces.
 """
 
 import functools
+import re
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -23,9 +24,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from data.text import ragged, unicode_tables
-from data.text.normalization_graph import normalize
-from data.text.wordpiece import special_token_pattern
+from data.text import ragged
+from data.text.normalization_graph import BORDER, create_tables, normalize
 from data.text.wordpiece_graph import WordpieceSplitter
 
 
@@ -92,7 +92,7 @@ class TokenizerLayer(keras.layers.Layer):
         # Do not store a list, because Keras would track each of its elements.
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case
-        self._tables = unicode_tables.create_tables(do_lower_case)
+        self._tables = create_tables(do_lower_case)
         self._splitter = WordpieceSplitter(self.vocab, self.id_of("[UNK]"))
         # Create one tf.function, so that all models that contain this layer use
         # the same graph.
@@ -135,9 +135,8 @@ class TokenizerLayer(keras.layers.Layer):
         # Mark the words with a control character, which texts may contain too.
         # The tokenizer drops it, and the one that stands for it in the texts.
         texts = tf.strings.regex_replace(texts, "\1", "\2")
-        texts = tf.strings.regex_replace(
-            texts, special_token_pattern(words), "\1\\1\1"
-        )
+        pattern = "|".join(map(re.escape, words))
+        texts = tf.strings.regex_replace(texts, f"({pattern})", "\1\\1\1")
         parts = tf.strings.split(texts, "\1")
         is_word = parts.flat_values[:, None] == tf.constant([*words])
         is_special = tf.reduce_any(is_word, 1)
@@ -183,7 +182,7 @@ class TokenizerLayer(keras.layers.Layer):
         row_splits = tf.searchsorted(chars.source, row_splits)
         # A word begins or ends at white space, and before and after a character
         # that is a word of its own, such as punctuation.
-        is_border = (chars.flags & unicode_tables.BORDER) > 0
+        is_border = (chars.flags & BORDER) > 0
         is_after_border = tf.concat([[True], is_border], 0)[:-1]
         ids, ends = self._splitter.split(
             chars.code_points, is_border | is_after_border

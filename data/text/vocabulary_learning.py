@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from data.text import characters
-from data.text.wordpiece import BasicTokenizer, WordpieceTokenizer
+from data.text.tokenization import BasicTokenizer, WordpieceTokenizer
 from terminal import progress
 
 # Maximum number of distinct words in memory. Above this number, words that

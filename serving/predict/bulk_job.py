@@ -34,7 +34,7 @@ from data.parallel_jobs.job_files import (
 from data.tables import parquet
 from data.tables.file_ranges import FileRange, guess_range_format, split_files
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
-from data.text.wordpiece import MASK
+from data.text.tokenization import MASK
 from exporting import checksums
 from exporting.export_formats import ExportFormat
 from files.json_files import write_json

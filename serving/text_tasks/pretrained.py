@@ -6,7 +6,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from data.arrays import FloatArray
-from data.text.wordpiece import MASK
+from data.text.tokenization import MASK
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.text_task import (
     AnyTextEngine,

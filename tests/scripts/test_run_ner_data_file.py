@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import serving
-from data.ner import annotation_files
 from data.ner.entity_scoring import list_entities
 from data.ner.ner_examples import find_words
 from tests.support import script_runner
@@ -17,6 +16,7 @@ from tests.support.fresh_process import ProcessResult
 from tests.support.output_files import read_json_lines, read_results
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import split_flags
+from tests.support.tagged_words import read_annotated_texts
 from tests.support.tasks.task_runs import (
     list_evaluated_steps,
     read_length,
@@ -218,9 +218,7 @@ def test_predictions_of_a_test_set_have_a_line_for_each_row(
 def test_predictions_of_a_test_set_can_be_read_as_a_set(
     predictions_of_test_set,
 ):
-    examples = annotation_files.read_annotated_texts(
-        predictions_of_test_set, "dev"
-    )
+    examples = read_annotated_texts(predictions_of_test_set, "dev")
     assert [example.tags for example in examples] == [
         line["labels"] for line in read_json_lines(predictions_of_test_set)
     ]

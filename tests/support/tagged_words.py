@@ -1,4 +1,4 @@
-r"""Files of words and tags in columns, as tests write and read them.
+r"""Files of tagged words and annotated texts, as tests write and read them.
 
 For example:
 
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from data.ner.ner_examples import NerExample
-from data.ner.ner_options import NerOptions
+from data.ner import annotation_files
+from data.ner.ner_examples import NerExample, NerOptions
 from data.ner.ner_reader import NerReader
-from data.sets.held_sets import FileSets
+from data.sets.held_sets import FileSets, SetFile
 from data.sets.set_names import BaseSet, DataFileOptions
 
 # Two sentences, which tests write in many layouts.
@@ -33,6 +33,14 @@ def read_conll_file(
     options = NerOptions(labels=labels, **columns)
     ner_sets = FileSets(NerReader(options), folder, DataFileOptions())
     return ner_sets.read(set_name)
+
+
+def read_annotated_texts(
+    path: str | Path, set_name: BaseSet = "train", labels: Sequence[str] = ()
+) -> list[NerExample]:
+    """Returns the examples of a file of an annotation tool."""
+    file = SetFile(str(path), set_name, source=None, labels=labels)
+    return annotation_files.read_annotated_texts(file)
 
 
 def words_of(examples: Iterable[NerExample]) -> list[Sequence[str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from absl import logging
 
 import modeling
-from data.text import tokenization, tokenizer_loading, vocabulary_learning
+from data.text import tokenization, vocabulary_learning
 from model_folders import kinds
 from model_folders.cards import copies, model_card
 from model_folders.formats.head_names import head_classes_of
@@ -113,7 +113,7 @@ def load_tokenizer(
     vocab_file = config.vocab_file or preset.vocab_file
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {preset.path}; set --vocab_file")
-    tokenizer = tokenizer_loading.load_tokenizer(
+    tokenizer = tokenization.load_tokenizer(
         vocab_file,
         config.do_lower_case,
         preset,

@@ -5,9 +5,8 @@ imports no TensorFlow.
 """
 
 import modeling
-from data.text.casing import chosen_casing
-from data.text.tokenization import FullTokenizer
-from data.text.tokenizer_loading import load_tokenizer
+from data.text.tokenization import FullTokenizer, load_tokenizer
+from data.text.vocabulary_files import chosen_casing
 from model_folders.bert_config import BertConfig
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset

@@ -8,12 +8,13 @@ import json
 import numpy as np
 import pytest
 
-from data.ner import annotation_files, predicted_entities
+from data.ner import predicted_entities
 from data.ner.annotated_rows import AnnotatedRow
-from data.ner.ner_options import NerOptions
+from data.ner.ner_examples import NerOptions
 from data.ner.ner_reader import NerReader
 from data.sets.held_sets import FileSets
 from data.sets.set_names import DataFileOptions
+from tests.support.tagged_words import read_annotated_texts
 
 TEXT = "Anna left Oslo."
 WORDS = ["Anna", "left", "Oslo", "."]
@@ -24,7 +25,7 @@ SPANS = [[0, 4, "PER"], [10, 14, "LOC"]]
 def read_rows(folder, *rows, name="train", labels=()):
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return annotation_files.read_annotated_texts(path, name, labels)
+    return read_annotated_texts(path, name, labels)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +233,7 @@ def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
     _, examples = write_set("dev", "dev")
     path = tmp_path / "train.jsonl"
     write_predictions(path, examples, ["O"] * 4, prefix="predicted_")
-    read_again = annotation_files.read_annotated_texts(path, "dev")
+    read_again = read_annotated_texts(path, "dev")
     write_predictions(tmp_path / "again", read_again, TAGS, "predicted_")
     again = json.loads((tmp_path / "again").read_text())
     assert again["predicted_entities"] == SPANS

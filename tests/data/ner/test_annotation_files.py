@@ -5,12 +5,13 @@ import json
 
 import pytest
 
-from data.ner import annotation_files, predicted_entities
-from data.ner.ner_options import NerOptions
+from data.ner import predicted_entities
+from data.ner.ner_examples import NerOptions
 from data.ner.ner_reader import NerReader
 from data.sets.held_sets import FileSets
 from data.sets.set_names import DataFileOptions
 from tests.support.paths import ROOT
+from tests.support.tagged_words import read_annotated_texts
 
 # The same spans in the format of each tool, and of predict.py's answers.
 FORMATS = json.loads((ROOT / "tests/testdata/ner/formats.json").read_bytes())
@@ -29,9 +30,7 @@ def read_records(folder, *records, name="train.jsonl", needs_spans=True):
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    return annotation_files.read_annotated_texts(
-        path, "dev" if needs_spans else "test"
-    )
+    return read_annotated_texts(path, "dev" if needs_spans else "test")
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
@@ -136,7 +135,7 @@ def test_a_damaged_line_is_named_by_its_number(tmp_path, line, reason):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(b'{"text": "a", "entities": []}\n' + line)
     with pytest.raises(ValueError, match=rf"dev\.jsonl, line 2{reason}"):
-        annotation_files.read_annotated_texts(path, "dev")
+        read_annotated_texts(path, "dev")
 
 
 @pytest.fixture

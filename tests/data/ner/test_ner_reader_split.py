@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data.ner.ner_options import NerOptions
+from data.ner.ner_examples import NerOptions
 from data.ner.ner_reader import NerReader
 from data.sets.held_sets import FileSets
 from data.sets.set_names import DataFileOptions

@@ -3,8 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from data.text.normalization_graph import normalize
-from data.text.unicode_tables import create_tables
+from data.text.normalization_graph import create_tables, normalize
 
 
 def normalize_text(text, do_lower_case=True):

@@ -7,7 +7,7 @@ import pytest
 
 from data.classification import classification_features
 from data.classification.classification_examples import InputExample
-from data.text import tokenization, tokenizer_loading
+from data.text import tokenization
 from model_folders.reading.preset import Preset
 from tests.support import golden
 from tests.support.paths import ROOT
@@ -136,11 +136,11 @@ def test_a_vocabulary_of_the_models_size_fits(create_tokenizer, end):
 
 def test_a_new_model_has_at_most_twice_the_rows():
     num_tokens = len(tokenization.FullTokenizer(VOCAB).tokens)
-    tokenizer_loading.load_tokenizer(VOCAB, True, None, 2 * num_tokens)
+    tokenization.load_tokenizer(VOCAB, True, None, 2 * num_tokens)
     too_many = 2 * num_tokens + 1
     with pytest.raises(ValueError, match="368 WordPieces, but vocab_size"):
-        tokenizer_loading.load_tokenizer(VOCAB, True, None, too_many)
-    tokenizer_loading.load_tokenizer(VOCAB, True, Preset("."), too_many)
+        tokenization.load_tokenizer(VOCAB, True, None, too_many)
+    tokenization.load_tokenizer(VOCAB, True, Preset("."), too_many)
 
 
 def test_repeated_and_empty_lines_have_the_ids_of_googles_tokenizer(

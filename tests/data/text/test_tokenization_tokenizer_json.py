@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from data.text import tokenization, tokenizer_loading
+from data.text import tokenization
 from tests.support.tokenizers.tokenizer_json import (
     SAVED,
     TOKENS,
@@ -88,8 +88,8 @@ def test_a_vocab_txt_with_other_words_is_refused(tmp_path):
     # Lines that repeat or contain only white space may differ.
     text = "".join(f"{token} \n" for token in TOKENS)
     file.write_text(f"{text}\nun\n")
-    tokens = tokenizer_loading.load_tokenizer(file).tokens
+    tokens = tokenization.load_tokenizer(file).tokens
     assert tokens[: len(TOKENS)] == TOKENS
     file.write_text(text.replace("un \n", "on \n"))
     with pytest.raises(ValueError, match=f"{saved}.*'on'.*'un'"):
-        tokenizer_loading.load_tokenizer(file)
+        tokenization.load_tokenizer(file)

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import convert_single_example
-from data.text import packing_layer
+from data.text import packing_graph
 from data.text.tokenization import FullTokenizer
 from modeling.tensors import Features
 from tests.support.serving.exports import LENGTH
@@ -44,7 +44,7 @@ def check_packed(
     no_texts: list[None] = [None] * len(texts_a)
     pairs = zip(texts_a, texts_b or no_texts, strict=True)
     texts = map(tf.constant, filter(None, (texts_a, texts_b)))
-    layer = packing_layer.PackingLayer(tokenizer.layer, max_seq_length)
+    layer = packing_graph.PackingLayer(tokenizer.layer, max_seq_length)
     packed = layer(*texts)
     for row, pair in enumerate(pairs):
         example = InputExample("g", *pair, "0")

@@ -202,7 +202,7 @@ def _from_preset(folder: Path) -> None:
 
 def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
-    from data.text.tokenizer_loading import load_tokenizer
+    from data.text.tokenization import load_tokenizer
     from exporting.export_options import ExportFormatOptions
     from model_folders.reading import folder_reading, settings_check
     from tools.exporting import export_steps

@@ -1,10 +1,10 @@
-"""Where tokens stand, and which of them are the answer."""
+"""Where the tokens of a passage stand, and which of them are the answer."""
 
 import unicodedata
 
 import pytest
 
-from data.squad.passage_tokens import (
+from data.squad.passage_windows import (
     PassageTokenizer,
     find_answer_tokens,
     tokenize_with_spans,

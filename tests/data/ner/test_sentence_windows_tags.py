@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from data.ner import legal_tags
+from data.ner.sentence_windows import decode_tags
 from data.probabilities import to_log_probabilities
 
 SCHEMES = {
@@ -60,7 +60,7 @@ def test_decoding_finds_the_best_legal_sequence(scheme, length):
         if is_legal([labels[i] for i in ids], scheme)
     ]
     best = max(legal, key=lambda ids: sum(scores[range(len(ids)), ids]))
-    assert legal_tags.decode_tags(scores, labels, True).tolist() == [*best]
+    assert decode_tags(scores, labels, True).tolist() == [*best]
 
 
 @LENGTHS
@@ -69,7 +69,7 @@ def test_decoding_of_any_sequence_takes_the_best_tags(scheme, length):
     labels = SCHEMES[scheme]
     scores = random_scores(labels, length)
     best = scores.argmax(-1)
-    assert legal_tags.decode_tags(scores, labels, False).tolist() == [*best]
+    assert decode_tags(scores, labels, False).tolist() == [*best]
 
 
 @LENGTHS
@@ -77,8 +77,8 @@ def test_decoding_of_any_sequence_takes_the_best_tags(scheme, length):
 def test_all_sequences_of_schemes_without_beginnings_are_legal(scheme, length):
     labels = SCHEMES[scheme]
     scores = random_scores(labels, length)
-    legal = legal_tags.decode_tags(scores, labels, True)
-    free = legal_tags.decode_tags(scores, labels, False)
+    legal = decode_tags(scores, labels, True)
+    free = decode_tags(scores, labels, False)
     assert legal.tolist() == free.tolist()
 
 
@@ -86,6 +86,6 @@ def test_small_differences_of_scores_decide_in_a_long_text():
     labels = ["O", "B-A", "I-A"]
     scores = np.tile(np.float32([-20, -20.5, -21]), (20000, 1))
     scores[0] = [-9, -1.5, 0]
-    best = legal_tags.decode_tags(scores, labels, True)
+    best = decode_tags(scores, labels, True)
     assert best[0] == 1
     assert not best[1:].any()

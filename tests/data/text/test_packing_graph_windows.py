@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from data.text import token_windows
-from data.text.token_windows_graph import cut_windows
+from data.text.packing_graph import cut_windows
 
 # The number of tokens of three texts.
 COUNTS = [0, 7, 3]

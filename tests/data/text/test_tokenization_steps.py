@@ -1,8 +1,8 @@
-"""Words of text, and their WordPieces."""
+"""The two steps of the tokenizer: words of text, and their WordPieces."""
 
 import pytest
 
-from data.text.wordpiece import BasicTokenizer, WordCache, WordpieceTokenizer
+from data.text.tokenization import BasicTokenizer, WordCache, WordpieceTokenizer
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from data.ner import annotation_files
+from tests.support.tagged_words import read_annotated_texts
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 FLAG = "\U0001f1f3\U0001f1f4"
@@ -71,11 +71,11 @@ def write_marked_texts(folder, texts, unit=len):
 @pytest.mark.parametrize("unit", UNITS)
 def test_spans_in_another_unit_are_refused(tmp_path, unit):
     path = write_marked_texts(tmp_path, TEXTS[unit])
-    examples = annotation_files.read_annotated_texts(path, "train")
+    examples = read_annotated_texts(path, "train")
     assert len(examples) == len(TEXTS[unit])
     path = write_marked_texts(tmp_path, TEXTS[unit], UNITS[unit])
     with pytest.raises(ValueError, match=r"line \d: the span"):
-        annotation_files.read_annotated_texts(path, "train")
+        read_annotated_texts(path, "train")
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,7 @@ def test_spans_in_another_unit_are_refused(tmp_path, unit):
 def test_right_spans_in_words_are_widened(tmp_path, texts, caplog):
     caplog.set_level("INFO")
     assert len(
-        annotation_files.read_annotated_texts(
-            write_marked_texts(tmp_path, texts), "train"
-        )
+        read_annotated_texts(write_marked_texts(tmp_path, texts), "train")
     ) == len(texts)
 
 
@@ -122,7 +120,7 @@ def test_a_few_wrong_spans_are_widened(tmp_path, caplog):
     caplog.set_level("INFO")
     texts = ["<Anna> l\u00e4uft", "d<e>r B<e>rg", "<Nils> \u00f6ffnet <Oslo>"]
     path = write_marked_texts(tmp_path, texts)
-    assert len(annotation_files.read_annotated_texts(path, "train")) == 3
+    assert len(read_annotated_texts(path, "train")) == 3
     assert "widened 2 of 5 spans" in caplog.text
 
 
@@ -131,4 +129,4 @@ def test_spans_of_odd_places_are_read_if_they_repeat_their_text(tmp_path):
     row = json.dumps({"text": "Anna l\u00e4uft", "entities": entities})
     path = tmp_path / "train.jsonl"
     path.write_text(f"{row}\n" * 4)
-    assert len(annotation_files.read_annotated_texts(path, "train")) == 4
+    assert len(read_annotated_texts(path, "train")) == 4

@@ -2,14 +2,17 @@
 
 import pytest
 
-from data.squad.final_text import find_final_text, read_words
+from data.squad.answer_decoding import find_final_text, read_words
 from data.squad.squad_examples import SquadExample
-from data.text.wordpiece import BasicTokenizer
+from data.text.tokenization import BasicTokenizer
 
 
 def final_text(predicted, passage):
     """Returns the part of a passage that `find_final_text` finds."""
-    start, end = find_final_text(predicted, passage, BasicTokenizer())
+    example = SquadExample("q", "q?", passage.split())
+    starts = [passage.index(word) for word in example.doc_tokens]
+    words = read_words(example, starts, 0, len(starts) - 1, BasicTokenizer())
+    start, end = find_final_text(predicted, words, verbose_logging=False)
     return passage[start:end]
 
 
@@ -43,5 +46,5 @@ def test_words_know_their_places_in_the_passage():
     example = SquadExample("q", "q?", ["a", "Boat", "left"])
     words = read_words(example, [0, 3, 8], 1, 2, BasicTokenizer())
     assert words.text == "Boat left"
-    assert words.tokenized.text == "boat left"
+    assert words.tokenized_text == "boat left"
     assert words.sources == [3, 4, 5, 6, 7, 8, 9, 10, 11, 12]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.ner.span_tagging import check_span_labels, tag_words
+from data.ner.labeled_spans import check_span_labels, tag_words
 
 TEXT = "Anna left New York"
 WORDS = TEXT.split()
@@ -20,8 +20,8 @@ def test_a_span_inside_a_word_covers_the_complete_word():
     tags, (span,) = tag_words(TEXT, WORDS, [[12, 16, "LOC"]], "line 1")
     assert tags == ["O", "O", "B-LOC", "I-LOC"]
     assert span.widened == "[12, 16, 'LOC'] 'w Yo' to 'New York'"
-    assert span.fit.is_start_wrong
-    assert span.fit.is_end_wrong
+    assert span.is_start_wrong
+    assert span.is_end_wrong
 
 
 def test_a_text_without_spans_contains_no_entities():

@@ -1,9 +1,9 @@
-"""The table of WordPieces."""
+"""The table of WordPieces with which a graph splits words."""
 
 import numpy as np
 import pytest
 
-from data.text.wordpiece_trie import (
+from data.text.wordpiece_graph import (
     BEGIN,
     FIRST,
     FURTHER,

@@ -2,8 +2,7 @@
 
 import tensorflow as tf
 
-from data.text import unicode_tables
-from data.text.unicode_tables import (
+from data.text.normalization_graph import (
     BORDER,
     CASE_IGNORABLE,
     CASED,
@@ -12,12 +11,13 @@ from data.text.unicode_tables import (
     REORDERED,
     SEVERAL,
     STARTER,
+    create_tables,
 )
 
 
 def look_up(char, do_lower_case):
     """Returns (flags of a character, number that replaces it)."""
-    tables = unicode_tables.create_tables(do_lower_case)
+    tables = create_tables(do_lower_case)
     flags, replacement = tables.lookup(tf.constant([ord(char)]))
     return int(flags[0]), int(replacement[0])
 
@@ -27,7 +27,7 @@ def replace(char, do_lower_case=True):
     flags, replacement = look_up(char, do_lower_case)
     if not flags & SEVERAL:
         return chr(replacement)
-    row = unicode_tables.create_tables(do_lower_case).several[replacement]
+    row = create_tables(do_lower_case).several[replacement]
     return "".join(chr(code_point) for code_point in row if code_point >= 0)
 
 
@@ -73,7 +73,7 @@ def test_a_mark_that_stays_may_be_reordered():
     mark = "\U0001d165"
     flags, _ = look_up(mark, True)
     assert flags & (REORDERED | ODD) == REORDERED | ODD
-    tables = unicode_tables.create_tables(True)
+    tables = create_tables(True)
     marks, classes = tables.combining_classes.tolist()
     assert classes[marks.index(ord(mark))] == 216
 
@@ -90,7 +90,7 @@ def test_letters_and_apostrophes_tell_whether_a_sigma_is_final():
 
 
 def test_equal_pages_are_stored_once():
-    tables = unicode_tables.create_tables(True)
+    tables = create_tables(True)
     assert len(tables.pages) == 4352
     # The pages of the ideographs are equal.
     assert tables.pages[0x4E] == tables.pages[0x9E]

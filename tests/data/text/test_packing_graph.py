@@ -3,14 +3,14 @@
 import pytest
 import tensorflow as tf
 
-from data.text import packing_layer, tokenization
+from data.text import packing_graph, tokenization
 from tests.support.paths import ROOT
 from tests.support.tokenizers.packed_texts import check_packed
 
 
 def pack_texts(layer, max_seq_length, *texts, **kwargs):
     """Packs one text, or one pair. Returns {name: numbers of the input}."""
-    packing = packing_layer.PackingLayer(layer, max_seq_length, **kwargs)
+    packing = packing_graph.PackingLayer(layer, max_seq_length, **kwargs)
     packed = packing(*([text] for text in texts))
     return {name: row.numpy().tolist() for name, (row,) in packed.items()}
 
@@ -67,4 +67,4 @@ def test_a_length_without_room_for_a_wordpiece_is_refused(
     letters_layer, length
 ):
     with pytest.raises(ValueError, match=r"whole number from 3, .*received"):
-        packing_layer.PackingLayer(letters_layer, length)
+        packing_graph.PackingLayer(letters_layer, length)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data.text.tokenizer_loading import load_tokenizer
+from data.text.tokenization import load_tokenizer
 from model_folders.reading.folder_reading import read_preset
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from data.text import tokenizer_loading
-from data.text.casing import chosen_casing
+from data.text import tokenization
+from data.text.vocabulary_files import chosen_casing
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from model_folders.reading.preset import Preset
 from tests.support import golden
@@ -26,7 +26,7 @@ def test_the_casing_of_a_released_vocabulary_is_known(name, is_cased):
     assert len(path.read_bytes()) > 100_000
     error = pytest.raises(ValueError, match="--do_lower_case")
     with error if is_cased else contextlib.nullcontext():
-        assert tokenizer_loading.load_tokenizer(path).do_lower_case
+        assert tokenization.load_tokenizer(path).do_lower_case
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def casing_of(folder, words=(), files=None, **flags):
         place.mkdir(exist_ok=True)
         stated = read_stated_casing(place)
         preset = Preset(str(place), weights_path=weights, stated_casing=stated)
-    return tokenizer_loading.load_tokenizer(
+    return tokenization.load_tokenizer(
         vocab_file, flags.get("do_lower_case"), preset
     ).do_lower_case
 
