@@ -7,9 +7,11 @@ from model_folders.scores import Scores
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.best_step_callback import BestStepCallback
-from training.loop.callbacks import Callback
-from training.loop.evaluations import evaluate_once_per_step
+from training.loop.callbacks import (
+    BestStepCallback,
+    Callback,
+    evaluate_once_per_step,
+)
 from training.loop.step_loop import EndReasons
 from training.loop.trainer import Trainer
 from training.run_files.best_step import BestStepRule
@@ -91,9 +93,10 @@ class FineTuner:
                 patience=config.fine_tuning.early_stopping_patience,
             )
             best_step_callback = BestStepCallback(
-                self.trainer,
-                self.evaluate_dev_sets,
-                rule,
+                self._run_weights,
+                self.trainer.run_folder,
+                evaluate=self.evaluate_dev_sets,
+                rule=rule,
                 num_train_steps=num_train_steps,
             )
             callbacks.append(best_step_callback)

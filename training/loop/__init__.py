@@ -11,12 +11,10 @@ The steps:
         after too many
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
-    callbacks.py: `Callback`, which runs after each step
-    summary_callback.py: adds losses, speed and memory to the history
-    best_step_callback.py: evaluates, and keeps the weights of the best step
+    callbacks.py: what runs after each step: a `Callback` adds losses to the
+        history, another one evaluates and keeps the weights of the best step
 
 Evaluations:
 
-    evaluations.py: evaluates the weights of each step only once
     batch_predictor.py: a model's outputs, batch by batch
 """

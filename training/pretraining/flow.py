@@ -21,8 +21,7 @@ from training.flow_steps import final_steps
 from training.flow_steps.teacher import load_teacher
 from training.flow_steps.trainer_loading import load_trainer
 from training.loop import devices
-from training.loop.best_step_callback import BestStepCallback
-from training.loop.callbacks import Callback
+from training.loop.callbacks import BestStepCallback, Callback
 from training.loop.step_loop import EndReasons
 from training.loop.stop_signals import STOPPED_STATUS
 from training.loop.trainer import Trainer
@@ -105,7 +104,8 @@ def _train(
     callbacks: list[Callback] = []
     if config.keeps_best:
         best_step_callback = BestStepCallback(
-            trainer,
+            trainer.run_weights,
+            trainer.run_folder,
             evaluate=lambda: evaluator.evaluate().scores,
             rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
             num_train_steps=num_train_steps,

@@ -14,8 +14,7 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
     fit_batches,
 )
-from training.loop.best_step_callback import BestStepCallback
-from training.loop.callbacks import Callback, Decision
+from training.loop.callbacks import BestStepCallback, Callback, Decision
 from training.loop.step_loop import StepLoop
 from training.run_files.best_step import BestStepRule
 
@@ -123,9 +122,10 @@ def stopped_early(request, tmp_path):
         at_once=request.param,
     )
     best = BestStepCallback(
-        trainer,
-        evaluate,
-        BestStepRule(7, "score", patience=2),
+        trainer.run_weights,
+        trainer.run_folder,
+        evaluate=evaluate,
+        rule=BestStepRule(7, "score", patience=2),
         num_train_steps=50,
     )
     fit_batches(trainer, create_batches([]), 50, [best])

@@ -5,8 +5,8 @@ import types
 import pytest
 
 from tests.support.two_weight_model import create_loop_config
-from training.loop import summary_callback
-from training.loop.summary_callback import SummaryCallback
+from training.loop import callbacks
+from training.loop.callbacks import SummaryCallback
 from training.run_files.history import History
 from training.run_files.history_lines import HISTORY_FILE, read_history
 
@@ -18,7 +18,7 @@ def clock(monkeypatch):
     """A clock that a test moves."""
     clock = types.SimpleNamespace(now=100.0)
     clock.monotonic = lambda: clock.now
-    monkeypatch.setattr(summary_callback, "time", clock)
+    monkeypatch.setattr(callbacks, "time", clock)
     return clock
 
 

@@ -19,7 +19,7 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
     fit_batches,
 )
-from training.loop.best_step_callback import BestStepCallback
+from training.loop.callbacks import BestStepCallback
 from training.run_files.best_step import BestStepRule
 
 
@@ -102,9 +102,10 @@ def best_step_of(trainer, values):
     """
     scores = ({"pearson": value} for value in values)
     return BestStepCallback(
-        trainer,
-        lambda: next(scores),
-        BestStepRule(1, "pearson", patience=2),
+        trainer.run_weights,
+        trainer.run_folder,
+        evaluate=lambda: next(scores),
+        rule=BestStepRule(1, "pearson", patience=2),
         num_train_steps=9,
     )
 
@@ -144,11 +145,11 @@ def test_a_resumed_run_replaces_an_infinite_best_loss(tmp_path):
     def train(loss, num_steps):
         trainer = create_loop_trainer(output_dir=tmp_path)
         trainer.run_weights.load_start()
-        rule = BestStepRule(1, "eval_loss")
         best = BestStepCallback(
-            trainer,
-            lambda: {"eval_loss": loss},
-            rule,
+            trainer.run_weights,
+            trainer.run_folder,
+            evaluate=lambda: {"eval_loss": loss},
+            rule=BestStepRule(1, "eval_loss"),
             num_train_steps=num_steps,
         )
         fit_batches(trainer, create_batches([]), num_steps, [best])
