@@ -28,7 +28,7 @@ from training.flow_steps import final_steps
 from training.flow_steps.teacher import load_teacher
 from training.flow_steps.trainer_loading import load_trainer
 from training.loop import devices
-from training.loop.stop_signals import STOPPED_STATUS
+from training.loop.step_loop import STOPPED_STATUS
 from training.preparation.start_checks import check_start
 from training.preparation.task_checks import check_task, warn_of_labels
 from training.run_files.result_files import log_scores

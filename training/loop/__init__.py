@@ -2,13 +2,10 @@
 
 The steps:
 
-    devices.py: strategies of devices, and how they share batches
+    devices.py: strategies of devices
     trainer.py: `Trainer`: the model, its step and its weights
-    stop_signals.py: lets a signal end the training after a step
     step_loop.py: runs steps, their callbacks and saves, until all workers end
-        after the same step
-    skipped_steps.py: counts steps that changed no weight, and ends the training
-        after too many
+        after the same step, by a signal too
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
     callbacks.py: what runs after each step: a `Callback` adds losses to the

@@ -15,8 +15,7 @@ from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, SummaryCallback
-from training.loop.step_loop import EndReasons, StepLoop
-from training.loop.stop_signals import stop_signals
+from training.loop.step_loop import EndReasons, StepLoop, stop_signals
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights

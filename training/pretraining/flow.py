@@ -22,8 +22,7 @@ from training.flow_steps.teacher import load_teacher
 from training.flow_steps.trainer_loading import load_trainer
 from training.loop import devices
 from training.loop.callbacks import BestStepCallback, Callback
-from training.loop.step_loop import EndReasons
-from training.loop.stop_signals import STOPPED_STATUS
+from training.loop.step_loop import STOPPED_STATUS, EndReasons
 from training.loop.trainer import Trainer
 from training.preparation.start_checks import check_start
 from training.pretraining.evaluation import (
