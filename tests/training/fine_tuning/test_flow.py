@@ -11,7 +11,7 @@ from tests.support.tasks.toy_task import ToyTask, run_task
 from training.fine_tuning.flow import fine_tune
 from training.loop.step_loop import STOPPED_STATUS
 from training.preparation.starting_point_loading import load_starting_point
-from training.run_files.history_lines import HISTORY_FILE, read_history
+from training.run_files.history import HISTORY_FILE, read_history
 
 
 class OtherDevSetTask(ToyTask):

@@ -10,7 +10,7 @@ from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_starting_point
 from training.flow_steps.run_plan import RunPlan
 from training.flow_steps.trainer_loading import load_trainer
-from training.run_files.history_lines import (
+from training.run_files.history import (
     HISTORY_FILE,
     format_line,
     read_history,

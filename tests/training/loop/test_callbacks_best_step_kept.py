@@ -27,7 +27,7 @@ from tests.support.tasks.scripted_task import (
     run_without_training,
 )
 from training.preparation.starting_point_loading import has_own_run
-from training.run_files import history_lines, model_description
+from training.run_files import history, model_description
 
 # What the log says of a run without the files of its best step, which is 4.
 MISSING_BEST_STEP = "The run's best step, 4, is missing"
@@ -232,7 +232,7 @@ def test_a_resume_from_before_the_best_step_finds_the_same_steps(
     lines = [
         [
             line | {"hours": 0}
-            for line in history_lines.read_history(run / "history.jsonl")
+            for line in history.read_history(run / "history.jsonl")
         ]
         for run in (whole, tmp_path / "run")
     ]

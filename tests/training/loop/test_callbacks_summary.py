@@ -7,8 +7,7 @@ import pytest
 from tests.support.two_weight_model import create_loop_config
 from training.loop import callbacks
 from training.loop.callbacks import SummaryCallback
-from training.run_files.history import History
-from training.run_files.history_lines import HISTORY_FILE, read_history
+from training.run_files.history import HISTORY_FILE, History, read_history
 
 LOGS = {"loss": 0.5, "learning_rate": 0.1}
 

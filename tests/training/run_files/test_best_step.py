@@ -12,8 +12,7 @@ from training.run_files.best_step import (
     BestStep,
     BestStepRule,
 )
-from training.run_files.history import History
-from training.run_files.history_lines import HISTORY_FILE
+from training.run_files.history import HISTORY_FILE, History
 
 
 def read_best_step(folder, is_chief=True, dev_set_checksum=0):
