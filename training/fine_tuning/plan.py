@@ -6,6 +6,7 @@ The sets must have been written, because the plan depends on their sizes.
 import functools
 import json
 import zlib
+from typing import cast
 
 from model_folders.model_json_types import TrainingSettings
 from training.dev_set.rules import (
@@ -16,7 +17,7 @@ from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
 from training.flow_steps.run_plan import RunPlan
 from training.preparation import resume_checks
-from training.run_files import fingerprints, model_description
+from training.run_files import model_description
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 
 
@@ -89,21 +90,18 @@ def collect_fine_tuning_settings(
         OSError: a file cannot be read.
     """
     starting_point = task.starting_point
-    training_settings: TrainingSettings = {
-        **fingerprints.fingerprint_starting_point(starting_point),
-        **task.fixed_head_settings,
-        SETS_ENTRY: [*set_fingerprints.values()],
-    }
+    training_settings = cast("TrainingSettings", {**task.fixed_head_settings})
+    training_settings[SETS_ENTRY] = [*set_fingerprints.values()]
     dev_set_rule = choose_dev_set_rule_to_record(
         starting_point.dev_set_rule, starting_point.preset
     )
     if dev_set_rule:
         training_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
-    training_settings["train_records"] = fingerprints.fingerprint_files(
+    training_settings["train_records"] = model_description.fingerprint_files(
         train_set.records.files
     )
     return model_description.create_training_settings(
-        task.config, starting_point.own_run, training_settings
+        starting_point, training_settings
     )
 
 
@@ -124,6 +122,6 @@ def compute_dev_sets_checksum(
     scored = [
         [encoded_set.checksum for encoded_set in dev_sets],
         list(task.labels or ()),
-        *fingerprints.fingerprint_files(task.eval_files),
+        *model_description.fingerprint_files(task.eval_files),
     ]
     return zlib.crc32(json.dumps(scored).encode())

@@ -7,7 +7,6 @@ import functools
 import json
 import zlib
 from collections.abc import Sequence
-from typing import cast
 
 import modeling
 from data.io import record_datasets
@@ -20,7 +19,7 @@ from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.flow_steps.run_plan import RunPlan
 from training.preparation import resume_checks
-from training.run_files import fingerprints, model_description
+from training.run_files import model_description
 from training.starting_point import StartingPoint
 
 
@@ -90,16 +89,13 @@ def collect_pretraining_settings(
         ValueError: a record is damaged.
         OSError: a file cannot be read.
     """
-    training_inputs = fingerprints.fingerprint_starting_point(starting_point)
-    training_inputs["input_file"] = record_inspection.fingerprint_records(
-        records.files
-    )
+    training_settings: TrainingSettings = {
+        "input_file": record_inspection.fingerprint_records(records.files)
+    }
     if starting_point.config.keeps_best:
-        training_inputs["eval_input_file"] = dev_set_fingerprints
-    # Pretraining fixes no head settings, so its inputs are all that it keeps.
-    training_settings = cast("TrainingSettings", training_inputs)
+        training_settings["eval_input_file"] = dev_set_fingerprints
     return model_description.create_training_settings(
-        starting_point.config, starting_point.own_run, training_settings
+        starting_point, training_settings
     )
 
 

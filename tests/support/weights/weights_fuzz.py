@@ -231,7 +231,7 @@ def _start(folder: Path, **switches: object) -> None:
     from training.config.classifier_config import ClassifierConfig
     from training.preparation import start_checks
     from training.preparation.starting_point_loading import load_starting_point
-    from training.run_files import fingerprints
+    from training.run_files import model_description
 
     given = {
         "init_checkpoint": str(folder),
@@ -244,7 +244,7 @@ def _start(folder: Path, **switches: object) -> None:
     config = ClassifierConfig.from_values(**given)
     starting_point = load_starting_point(ParsedCommand(config, given))
     start_checks.check_start(starting_point)
-    fingerprints.fingerprint_starting_point(starting_point)
+    model_description.fingerprint_starting_point(starting_point)
 
 
 def _train(folder: Path) -> None:
