@@ -9,12 +9,12 @@ from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
 from training.loop.callbacks import (
     BestStepCallback,
+    BestStepRule,
     Callback,
     evaluate_once_per_step,
 )
 from training.loop.step_loop import EndReasons
 from training.loop.trainer import Trainer
-from training.run_files.best_step import BestStepRule
 from training.task import (
     AnyEncodedSet,
     AnyEncodedSets,

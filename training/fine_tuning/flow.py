@@ -31,8 +31,7 @@ from training.loop import devices
 from training.loop.step_loop import STOPPED_STATUS
 from training.preparation.start_checks import check_start
 from training.preparation.task_checks import check_task, warn_of_labels
-from training.run_files.result_files import log_scores
-from training.run_files.run_folder import RunFolder
+from training.run_files.run_folder import RunFolder, log_scores
 from training.task import AnyFineTuningTask
 
 

@@ -60,10 +60,6 @@ def load_trainer(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.load_start(plan.label_alternatives)
-    if not trainer.run_weights.is_best_step:
-        # The history may have lines of later steps, whose checkpoints cannot
-        # be read.
-        run_folder.resume(trainer.run_weights.global_step)
     return trainer
 
 

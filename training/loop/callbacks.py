@@ -5,18 +5,19 @@
 """
 
 import enum
+import math
 import resource
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import tensorflow as tf
 from absl import logging
 
 from model_folders.scores import Scores, overall_scores
 from training.config.training_config import TrainingConfig
-from training.run_files.best_step import BestStepRule
+from training.run_files.best_step import BestEvaluation
 from training.run_files.history import History
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights
@@ -122,6 +123,43 @@ def _measure_peak_memory() -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # Linux counts kilobytes, macOS bytes.
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+class BestStepRule(NamedTuple):
+    """The rule for when a training evaluates, and which step is the best.
+
+    Attributes:
+        interval: number of steps between two evaluations.
+        metric: name of the metric that chooses the best step. Lower values of
+            "loss" and "eval_loss" are better, higher values of others.
+        patience: number of evaluations without improvement after which training
+            stops. If 0, training never stops early.
+    """
+
+    interval: int
+    metric: str
+    patience: int = 0
+
+    def is_better(
+        self, scores: Mapping[str, float], best: BestEvaluation | None
+    ) -> bool:
+        """Returns whether scores are better than the scores of the best step.
+
+        Args:
+            scores: {name: score} of the step that was evaluated.
+            best: the evaluation to beat, None without one.
+        """
+        value = scores[self.metric]
+        if math.isnan(value):
+            return False
+        if best is None:
+            return True
+        best_value = best.scores[self.metric]
+        # The history keeps a value that is not finite as NaN.
+        if math.isnan(best_value):
+            return math.isfinite(value)
+        is_loss = self.metric == "loss" or self.metric.startswith("eval_loss")
+        return value < best_value if is_loss else value > best_value
 
 
 class BestStepCallback(Callback):

@@ -21,7 +21,7 @@ from training.flow_steps import final_steps
 from training.flow_steps.teacher import load_teacher
 from training.flow_steps.trainer_loading import load_trainer
 from training.loop import devices
-from training.loop.callbacks import BestStepCallback, Callback
+from training.loop.callbacks import BestStepCallback, BestStepRule, Callback
 from training.loop.step_loop import STOPPED_STATUS, EndReasons
 from training.loop.trainer import Trainer
 from training.preparation.start_checks import check_start
@@ -35,7 +35,6 @@ from training.pretraining.records import (
     find_all_records,
     fingerprint_dev_set,
 )
-from training.run_files.best_step import BestStepRule
 from training.starting_point import StartingPoint
 
 

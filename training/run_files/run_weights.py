@@ -107,6 +107,8 @@ class RunWeights:
     ) -> None:
         """Loads the weights that training or evaluation starts from.
 
+        The history and the best step of the run go on from these weights.
+
         A training starts from the newest checkpoint, or else as a new run. A
         command without training starts from the best step if the config says
         `starts_from_best`, or else from the newest checkpoint. If only one of
@@ -128,6 +130,10 @@ class RunWeights:
             case _WeightsSource.INITIAL:
                 self._warn_of_restart()
                 self._load_initial(label_alternatives)
+        if not self.is_best_step:
+            # The history may have lines of later steps, whose checkpoints
+            # cannot be read.
+            self._run_folder.resume(self.global_step)
 
     def _choose_source(self) -> _WeightsSource:
         """Chooses the weights to start from, by the flags and the folder."""

@@ -1,6 +1,7 @@
 """Which step is evaluated, predicted and exported after training."""
 
 import logging
+import math
 
 import numpy as np
 import pytest
@@ -19,8 +20,8 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
     fit_batches,
 )
-from training.loop.callbacks import BestStepCallback
-from training.run_files.best_step import BestStepRule
+from training.loop.callbacks import BestStepCallback, BestStepRule
+from training.run_files.best_step import BestEvaluation
 
 
 @pytest.fixture
@@ -157,3 +158,21 @@ def test_a_resumed_run_replaces_an_infinite_best_loss(tmp_path):
     train(np.inf, 1)
     train(3.0, 2)
     assert list_checkpoint_steps(tmp_path / "best") == [2]
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "is_better"),
+    [
+        ("f1", 0.6, True),
+        ("f1", 0.5, False),
+        ("f1", math.nan, False),
+        ("eval_loss_mm", 0.4, True),
+        ("loss", 0.6, False),
+    ],
+)
+def test_a_score_is_better_if_it_is_higher_and_a_loss_if_it_is_lower(
+    metric, value, is_better
+):
+    best = BestEvaluation(1, {metric: 0.5})
+    rule = BestStepRule(1, metric)
+    assert rule.is_better({metric: value}, best) == is_better

@@ -16,9 +16,13 @@ from tests.support.two_weight_model import (
     fit_batches,
 )
 from training.loop import step_loop
-from training.loop.callbacks import BestStepCallback, Callback, Decision
+from training.loop.callbacks import (
+    BestStepCallback,
+    BestStepRule,
+    Callback,
+    Decision,
+)
 from training.loop.step_loop import StepLoop, agree_on_end, stop_signals
-from training.run_files.best_step import BestStepRule
 
 
 class NamedCallback(Callback):
