@@ -3,10 +3,8 @@
     flow.py: `fine_tune`: all steps of a command, and how it ends
     encoded_sets.py: reads the sets, writes their records, and identifies them
     plan.py: `plan_fine_tuning`: the steps, and what is recorded
-    fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
-    dev_set_scores.py: scores a dev set by the outputs of a model
+    fine_tuner.py: `FineTuner`: trains, evaluates, scores and predicts the sets
     checked_export.py: exports the model, unless the export scores much lower
-    export_scores.py: scores each format of the export
 
 training/task.py says what a task is. The steps that pretraining has too are in
 training/flow_steps/, and what refuses a command is in training/preparation/.

@@ -1,24 +1,33 @@
 """Exports a fine-tuned model, unless the export scores much lower.
 
-Each format of the export is evaluated on the dev sets (export_scores.py),
-before the export replaces an earlier one.
+Each format of the export is evaluated on the dev sets, before the export
+replaces an earlier one.
 """
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from absl import logging
 
 import serving
+from data.arrays import Batch
 from data.sets.set_names import suffix_of
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
+from model_folders.kinds import ModelClass
 from model_folders.scores import Scores
-from training.fine_tuning.export_scores import evaluate_export
-from training.fine_tuning.fine_tuner import FineTuner
+from serving import engines
+from serving.engines import (
+    ExportFormat,
+    ids_outputs,
+    resize_last_axis,
+)
+from training.fine_tuning.fine_tuner import FineTuner, score_dev_set
 from training.flow_steps import final_steps
 from training.loop.trainer import Trainer
 from training.task import AnyEncodedSet, AnyFineTuningTask
@@ -65,6 +74,117 @@ def export_model(
         _write_export_scores(trainer, folder, card, scores_of_format)
         check_export_scores(task, scored_sets, model_scores, scores_of_format)
     logging.info("Wrote the export to %s", export_dir)
+
+
+def evaluate_export(
+    task: AnyFineTuningTask,
+    model_class: ModelClass,
+    folder: Path,
+    dev_sets: Sequence[AnyEncodedSet],
+) -> dict[str, Scores]:
+    """Evaluates each format of an export that this machine can run.
+
+    Args:
+        task: task that computes the scores.
+        model_class: class of the exported model.
+        folder: folder of the export.
+        dev_sets: the sets to evaluate.
+
+    Returns:
+        {format: its scores}, without the formats that cannot be run. The names
+        of scores have the suffix of their set.
+
+    Raises:
+        OSError: a model file cannot be loaded.
+        ValueError: a model file fails on the records.
+    """
+    scores_of_format: dict[str, Scores] = {}
+    length = task.config.fine_tuning.max_seq_length
+    for format_name, file in engines.FILE_OF_FORMAT.items():
+        if not (dev_sets and (folder / file).is_file()):
+            continue
+        engine = _open_engine(folder, format_name, length)
+        if engine is None:
+            continue
+        scores: Scores = {}
+        for dev_set in dev_sets:
+            batches = _predict_batches(task, model_class, engine, dev_set)
+            scores |= score_dev_set(task, dev_set, task.pool(dev_set, batches))
+        scores_of_format[format_name] = scores
+    return scores_of_format
+
+
+def _open_engine(
+    folder: Path, format_name: ExportFormat, length: int
+) -> engines.Engine | None:
+    """Opens a format of an export, to evaluate inputs of up to `length`.
+
+    Returns None, and logs why, if this machine or the format cannot run them.
+    """
+    try:
+        engine = engines.load_engine(folder, format_name)
+    except ValueError as error:
+        reason = str(error)
+    else:
+        fixed = engine.inputs["input_ids"][-1]
+        if not fixed or fixed >= length:
+            return engine
+        reason = f"it needs --max_seq_length={fixed}"
+    logging.warning("The %s export was not evaluated: %s", format_name, reason)
+    return None
+
+
+def _predict_batches(
+    task: AnyFineTuningTask,
+    model_class: ModelClass,
+    engine: engines.Engine,
+    encoded_set: AnyEncodedSet,
+) -> Iterator[Batch[Any]]:
+    """Yields features and logits, as the model itself would compute them."""
+    max_seq_length = task.config.fine_tuning.max_seq_length
+    head_settings = task.head_settings
+    # Pad the inputs as serve.py does, so that serving reaches the same scores.
+    limits = engine.batch_limits(
+        max_seq_length,
+        trims_padding=head_settings.get("trim_padding") is not False,
+    )
+    tokens_per_record = math.prod(encoded_set.records.spec["input_ids"].shape)
+    batch_size = limits.max_rows(tokens_per_record)
+    for batch in encoded_set.create_dataset(batch_size, trims_padding=False):
+        features = {name: np.asarray(value) for name, value in batch.items()}
+        outputs = engine.run_padded(features, limits)
+        logits = ids_outputs.to_logits(model_class, head_settings, outputs)
+        if isinstance(logits, dict):
+            # Logits of positions are as long as the records.
+            logits = {
+                name: resize_last_axis(logits[name], max_seq_length)
+                for name in logits
+            }
+        yield features, logits
+
+
+def _write_export_scores(
+    trainer: Trainer,
+    folder: Path,
+    card: model_card.ExportCard | None,
+    scores_of_format: Mapping[str, Scores],
+) -> None:
+    """Writes the scores of an export to the run's folder and to its card."""
+    if not scores_of_format:
+        logging.info(
+            "The export is not checked, because this command does not "
+            "evaluate, or no engine can evaluate the export."
+        )
+        return
+    run_folder = trainer.run_folder
+    run_folder.results.write_export_scores(scores_of_format)
+    if card:
+        scored_card = dataclasses.replace(
+            card,
+            scores_of_format=scores_of_format,
+            is_best_step=trainer.run_weights.is_best_step,
+        )
+        atomic.write_text(folder / model_card.CARD_FILE, scored_card.text())
 
 
 def check_export_scores(
@@ -139,27 +259,3 @@ def _remedy_of(task: AnyFineTuningTask) -> str:
         "the model predicts nearly the same for all rows. Train it longer or "
         "with another --learning_rate"
     )
-
-
-def _write_export_scores(
-    trainer: Trainer,
-    folder: Path,
-    card: model_card.ExportCard | None,
-    scores_of_format: Mapping[str, Scores],
-) -> None:
-    """Writes the scores of an export to the run's folder and to its card."""
-    if not scores_of_format:
-        logging.info(
-            "The export is not checked, because this command does not "
-            "evaluate, or no engine can evaluate the export."
-        )
-        return
-    run_folder = trainer.run_folder
-    run_folder.results.write_export_scores(scores_of_format)
-    if card:
-        scored_card = dataclasses.replace(
-            card,
-            scores_of_format=scores_of_format,
-            is_best_step=trainer.run_weights.is_best_step,
-        )
-        atomic.write_text(folder / model_card.CARD_FILE, scored_card.text())

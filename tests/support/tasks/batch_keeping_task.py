@@ -16,7 +16,7 @@ from model_folders.scores import Scores
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
-from training.fine_tuning import encoded_sets, export_scores
+from training.fine_tuning import checked_export, encoded_sets
 from training.task import Batches, EncodedSet
 
 LENGTH = exports.LENGTH
@@ -69,6 +69,6 @@ class BatchKeepingTask(toy_task.ToyTask):
             self, self.config.state_folder
         )
         model_class: Any = folder_reading.read_preset(folder).model_class
-        return export_scores.evaluate_export(
+        return checked_export.evaluate_export(
             self, model_class, folder, [*written.values()]
         )
