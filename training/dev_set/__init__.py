@@ -24,7 +24,7 @@ What happens, in the order of a command, and what the user reads then:
    compares the files and the rows of the dev set with the recorded sets. The
    attributes of `DevSetCase` list what the user then reads.
 4. When the training begins, model.json gets the rule and the sets
-   (`collect_fine_tuning_settings` in fine_tuning/plan.py). Before a resumed
+   (`collect_fine_tuning_settings` in fine_tuning/flow.py). Before a resumed
    training, `check_resumed_train_set` in preparation/ compares the train set.
 
 The modules of this package load no TensorFlow. In other packages,

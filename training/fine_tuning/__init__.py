@@ -1,8 +1,8 @@
 """Runs a `FineTuningTask`, from the first check to the last line of the log.
 
-    flow.py: `fine_tune`: all steps of a command, and how it ends
+    flow.py: `fine_tune`: all steps of a command, what it plans and records, and
+        how it ends
     encoded_sets.py: reads the sets, writes their records, and identifies them
-    plan.py: `plan_fine_tuning`: the steps, and what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates, scores and predicts the sets
     checked_export.py: exports the model, unless the export scores much lower
 

@@ -21,7 +21,7 @@ from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
-from training.fine_tuning.plan import (
+from training.fine_tuning.flow import (
     collect_fine_tuning_settings,
     compute_dev_sets_checksum,
     plan_fine_tuning,
