@@ -17,8 +17,8 @@ What trains:
 
     optimizers/: AdamW, LAMB, learning rates
     run_files/: the files of a run, such as its weights and its history
-    loop/: the `Trainer` of a run, and the loop over its steps
-    flow_steps/: what both flows do before and after this loop
+    loop/: the `Trainer` of a run and its loading, the loop over its steps, and
+        what both flows do at the end
 
 The two flows, from their first to their last step:
 

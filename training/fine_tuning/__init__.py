@@ -6,6 +6,6 @@
     fine_tuner.py: `FineTuner`: trains, evaluates, scores and predicts the sets
     checked_export.py: exports the model, unless the export scores much lower
 
-training/task.py says what a task is. The steps that pretraining has too are in
-training/flow_steps/, and what refuses a command is in training/preparation/.
+training/task.py says what a task is. What pretraining needs too is in
+training/loop/, and what refuses a command is in training/preparation/.
 """

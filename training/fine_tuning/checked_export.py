@@ -28,7 +28,7 @@ from serving.engines import (
     resize_last_axis,
 )
 from training.fine_tuning.fine_tuner import FineTuner, score_dev_set
-from training.flow_steps import final_steps
+from training.loop import final_steps
 from training.loop.trainer import Trainer
 from training.task import AnyEncodedSet, AnyFineTuningTask
 

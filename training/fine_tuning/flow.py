@@ -35,12 +35,9 @@ from training.fine_tuning.encoded_sets import (
     write_encoded_sets,
 )
 from training.fine_tuning.fine_tuner import FineTuner
-from training.flow_steps import final_steps
-from training.flow_steps.run_plan import RunPlan
-from training.flow_steps.teacher import load_teacher
-from training.flow_steps.trainer_loading import load_trainer
-from training.loop import devices
+from training.loop import devices, final_steps
 from training.loop.step_loop import STOPPED_STATUS
+from training.loop.trainer_loading import RunPlan, load_teacher, load_trainer
 from training.preparation import resume_checks
 from training.preparation.start_checks import check_start
 from training.preparation.task_checks import check_task, warn_of_labels

@@ -1,8 +1,13 @@
 """Trains a model step by step, and computes its outputs.
 
-The steps:
+Before the steps, `fine_tune` and `pretrain` use these modules:
 
     devices.py: strategies of devices
+    trainer_loading.py: `load_teacher`, and `load_trainer` by a `RunPlan`: the
+        folder, the model and its `Trainer`, with the weights to start from
+
+The steps:
+
     trainer.py: `Trainer`: the model, its step and its weights
     step_loop.py: runs steps, their callbacks and saves, until all workers end
         after the same step, by a signal too
@@ -11,7 +16,8 @@ The steps:
     callbacks.py: what runs after each step: a `Callback` adds losses to the
         history, another one evaluates and keeps the weights of the best step
 
-Evaluations:
+After them:
 
-    batch_predictor.py: a model's outputs, batch by batch
+    batch_predictor.py: a model's outputs, batch by batch, to evaluate
+    final_steps.py: stores, exports and logs what was trained
 """

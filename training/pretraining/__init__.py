@@ -6,5 +6,5 @@
     records.py: finds the records, and checks them
     evaluation.py: `PretrainingEvaluator`: Google's metrics
 
-The steps that fine-tuning has too are in training/flow_steps/.
+What fine-tuning needs too is in training/loop/.
 """

@@ -27,14 +27,11 @@ from model_folders.model_json_types import (
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.flow_steps import final_steps
-from training.flow_steps.run_plan import RunPlan
-from training.flow_steps.teacher import load_teacher
-from training.flow_steps.trainer_loading import load_trainer
-from training.loop import devices
+from training.loop import devices, final_steps
 from training.loop.callbacks import BestStepCallback, BestStepRule, Callback
 from training.loop.step_loop import STOPPED_STATUS, EndReasons
 from training.loop.trainer import Trainer
+from training.loop.trainer_loading import RunPlan, load_teacher, load_trainer
 from training.preparation import resume_checks
 from training.preparation.start_checks import check_start
 from training.pretraining.evaluation import (

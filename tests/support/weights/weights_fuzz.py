@@ -259,7 +259,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.flow_steps import teacher
+    from training.loop import trainer_loading
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)
@@ -274,7 +274,7 @@ def _teach(folder: Path) -> None:
         del arguments["bilstm"]
         return modeling.BertModel(bert_config, **arguments)
 
-    teacher.load_teacher(starting_point, create_model)
+    trainer_loading.load_teacher(starting_point, create_model)
 
 
 def _convert(folder: Path) -> None:

@@ -1,6 +1,6 @@
-"""The last steps of both flows: they export and store the model, and log.
+"""Stores, exports and logs what a command has trained.
 
-Each flow has an ending of its own, which calls these steps.
+`fine_tune` and `pretrain` end with these steps.
 """
 
 import datetime

@@ -12,8 +12,8 @@ from tests.support.tasks.toy_task import (
     create_starting_point,
 )
 from training.config.training_config import NumSteps
-from training.flow_steps import trainer_loading
-from training.flow_steps.run_plan import RunPlan
+from training.loop import trainer_loading
+from training.loop.trainer_loading import RunPlan
 from training.run_files.run_folder import RunFolder
 
 

@@ -11,7 +11,7 @@ from tests.support.tasks.toy_task import (
     create_starting_point,
     load_tokenizer,
 )
-from training.flow_steps import final_steps
+from training.loop import final_steps
 
 
 @pytest.fixture
