@@ -27,7 +27,10 @@ from model_folders.reading.settings_check import check_lengths
 from tools.extraction.extract_features_config import ExtractFeaturesConfig
 from training.config.device_options import POLICY_OF_PRECISION
 from training.config.model_config import check_required
-from training.preparation.model_files import read_bert_config, read_tokenizer
+from training.preparation.starting_point_loading import (
+    read_bert_config,
+    read_tokenizer,
+)
 
 if TYPE_CHECKING:
     import tensorflow as tf

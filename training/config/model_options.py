@@ -1,7 +1,7 @@
 """The flags of the model that a command loads.
 
-Training scripts and extract_features.py share them. preparation/model_files.py
-reads the files that they name.
+Training scripts and extract_features.py share them. `read_bert_config` and
+`read_tokenizer` in preparation/ read the files that they name.
 """
 
 import dataclasses

@@ -39,8 +39,11 @@ from training.loop import devices, final_steps
 from training.loop.step_loop import STOPPED_STATUS
 from training.loop.trainer_loading import RunPlan, load_teacher, load_trainer
 from training.preparation import resume_checks
-from training.preparation.start_checks import check_start
-from training.preparation.task_checks import check_task, warn_of_labels
+from training.preparation.start_checks import (
+    check_start,
+    check_task,
+    warn_of_labels,
+)
 from training.run_files import model_description
 from training.run_files.run_folder import RunFolder, log_scores
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask

@@ -42,7 +42,7 @@ from model_folders.bert_config import BertConfig
 from model_folders.output_modes import OutputMode
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
-from training.preparation.task_checks import (
+from training.preparation.start_checks import (
     check_head_labels,
     warn_of_unnamed_outputs,
 )

@@ -33,12 +33,12 @@ def options(tmp_path):
 def describe_run(options, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
     parsed = toy_task.create_command(options)
-    preset = read_initial_preset(parsed.config, is_own_run=False)
+    preset = read_initial_preset(parsed.config)
     own_run = None
     if resumes:
         preset = own_run = Preset("run", training_settings=resumes)
     is_own_run = own_run is not None
-    config = complete_flags(parsed, preset, is_own_run=is_own_run).config
+    config = complete_flags(parsed, preset).config
     bert_config = modeling.load_config(options["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(

@@ -1,6 +1,6 @@
 """What is checked of a task before any slow work.
 
-test_task_checks_heads.py and test_task_checks_network.py test what is checked
+test_start_checks_heads.py and test_start_checks_network.py test what is checked
 of the weights.
 """
 
@@ -13,7 +13,7 @@ from tests.support.tasks.toy_task import (
     create_starting_point,
     load_tokenizer,
 )
-from training.preparation import task_checks
+from training.preparation import start_checks
 
 
 class OddTask(ToyTask):
@@ -32,12 +32,12 @@ def check_task(task_class, **flags):
         config, tiny_config(), load_tokenizer()
     )
     task = task_class(starting_point)
-    task_checks.check_task(task)
+    start_checks.check_task(task)
     return task
 
 
 def test_labels_that_look_alike_are_named(caplog):
-    task_checks.warn_of_labels(check_task(OddTask))
+    start_checks.warn_of_labels(check_task(OddTask))
     assert "differ only in their spelling" in caplog.text
     assert "'no'" in caplog.text
     assert "'No'" in caplog.text

@@ -7,7 +7,7 @@ from options.parsed_command import ParsedCommand
 from tests.support.models import tiny_config
 from tests.support.tasks.run_settings import write_left_to_right_run
 from tests.support.tasks.toy_task import ToyTask, create_config, load_tokenizer
-from training.preparation import task_checks
+from training.preparation import start_checks
 from training.preparation.starting_point_loading import (
     has_own_run,
     read_initial_preset,
@@ -24,15 +24,14 @@ def left_to_right(tmp_path):
 def check_network(folder, **changes):
     """Checks a task whose run is in a folder, by its weights."""
     config = create_config(folder, **changes)
-    is_own_run = has_own_run(config)
     starting_point = StartingPoint(
         parsed=ParsedCommand(config),
-        preset=read_initial_preset(config, is_own_run=is_own_run),
+        preset=read_initial_preset(config),
         bert_config=tiny_config(),
         tokenizer=load_tokenizer(),
-        is_own_run=is_own_run,
+        is_own_run=has_own_run(config),
     )
-    task_checks.check_task(ToyTask(starting_point))
+    start_checks.check_task(ToyTask(starting_point))
 
 
 @pytest.mark.parametrize("path", [".", "model.ckpt-3"])

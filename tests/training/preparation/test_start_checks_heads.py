@@ -13,7 +13,7 @@ from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
 from tests.support.weights.huggingface_files import write_huggingface_files
 from training.config.fine_tuning_config import FineTuningConfig
-from training.preparation import task_checks
+from training.preparation import start_checks
 from training.starting_point import StartingPoint
 
 MNLI = ["contradiction", "entailment", "neutral"]
@@ -47,7 +47,7 @@ def check_task(
     task = task_class(
         starting_point, labels=labels, fixed_head_settings=fixed_head_settings
     )
-    task_checks.check_task(task)
+    start_checks.check_task(task)
     return task
 
 
@@ -102,7 +102,7 @@ def test_a_task_may_refuse_the_weights(tagger):
 
 def test_outputs_without_names_are_warned_of(tagger, caplog):
     task = check_task(tagger, "BertTokenClassifier", ["O", "A", "B", "C"])
-    task_checks.warn_of_labels(task)
+    start_checks.warn_of_labels(task)
     assert "does not name its outputs" in caplog.text
 
 
@@ -119,7 +119,7 @@ def test_labels_that_differ_in_spelling_are_warned_of(tagger, caplog):
     same.append(["good day", "good\u00a0day", "good day\u200b"])
     labels = ["no", *itertools.chain(*same), "2"]
     task = check_task(tagger, "BertTokenClassifier", labels)
-    task_checks.warn_of_labels(task)
+    start_checks.warn_of_labels(task)
     assert "differ only in their spelling" in caplog.text
     for group in same:
         assert str(group) in caplog.text
