@@ -4,8 +4,7 @@ import dataclasses
 
 from options.fields import group, option, option_changes
 from options.path_types import PathType
-from training.config.model_config import ModelConfig
-from training.config.model_options import ModelOptions
+from training.config.model_config import ModelConfig, ModelOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from options import fields
 from options.fields import group
 from options.path_types import PathType
 from training.config.fine_tuning_config import DataFileConfig
-from training.config.model_options import required_value
+from training.config.model_config import required_value
 
 XnliLanguage: TypeAlias = Literal[
     "ar",

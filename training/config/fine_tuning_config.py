@@ -10,9 +10,12 @@ from model_folders.reading.preset import NetworkArguments
 from options import fields
 from options.fields import group, option_changes
 from options.path_types import PathType
-from training.config.model_options import required_value
-from training.config.training_config import NumSteps, TrainingConfig
-from training.config.training_options import TrainingOptions
+from training.config.model_config import required_value
+from training.config.training_config import (
+    NumSteps,
+    TrainingConfig,
+    TrainingOptions,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from data.pretraining.pretraining_options import MaskingOptions
 from options import fields
 from options.fields import group, option_changes
 from options.path_types import PathType
-from training.config.model_options import ModelOptions
+from training.config.model_config import ModelOptions
 from training.config.training_config import TrainingConfig
 
 

@@ -6,7 +6,7 @@ import os
 import tensorflow as tf
 from absl import logging
 
-from training.config.device_options import DeviceOptions, StrategyName
+from training.config.model_config import DeviceOptions, StrategyName
 
 
 def connect_devices(options: DeviceOptions) -> tf.distribute.Strategy:

@@ -16,7 +16,7 @@ import modeling
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
 from serving.exporting import is_exportable
-from training.config.device_options import POLICY_OF_PRECISION
+from training.config.model_config import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer

@@ -22,8 +22,7 @@ from model_folders.checkpoint_folders import (
 from model_folders.reading import folder_reading, hub, settings_check
 from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
-from training.config.model_config import check_required
-from training.config.model_options import ModelOptions
+from training.config.model_config import ModelOptions, check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import dev_set_rule_of
 from training.preparation.resume_checks import check_resumed_settings

@@ -8,7 +8,7 @@ import contextlib
 
 from data.squad import answer_scoring
 from data.squad.squad_sets import SquadSets
-from training.config.model_options import required_value
+from training.config.model_config import required_value
 from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
 from training.tasks.squad import SquadTask

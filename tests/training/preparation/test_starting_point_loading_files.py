@@ -8,7 +8,7 @@ from model_folders.reading.folder_reading import read_preset
 from model_folders.reading.preset import Preset
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
-from training.config.model_options import ModelOptions
+from training.config.model_config import ModelOptions
 from training.preparation.starting_point_loading import (
     read_bert_config,
     read_tokenizer,

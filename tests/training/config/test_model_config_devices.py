@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from training.config.device_options import DeviceOptions
+from training.config.model_config import DeviceOptions
 
 
 def join_cluster(monkeypatch, cluster, job, index):
