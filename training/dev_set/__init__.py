@@ -4,9 +4,8 @@ A score means nothing if the weights were trained on rows of the dev set. With
 --data_dir, the user made the sets. A --data_file is one file, from which a rule
 takes the dev set.
 
-    set_fingerprints.py: `SetFingerprint`, which identifies a set in model.json
     rules.py: `DevSetRule`, how it is chosen, and its comparison with that of
-        the weights
+        the weights. `SetFingerprint`, which identifies a set in model.json
     comparison.py: compares a dev set with the sets that the weights were
         trained on
 

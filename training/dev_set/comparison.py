@@ -21,12 +21,14 @@ from absl import logging
 
 from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
-from training.dev_set.set_fingerprints import (
+from training.dev_set.rules import (
     DEV_SET,
     TRAIN_SET,
+    DevSetRule,
     SetFingerprint,
     SetFingerprints,
+    dev_set_rule_of,
+    has_data_file,
     set_fingerprints_of,
 )
 

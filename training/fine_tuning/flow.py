@@ -25,9 +25,10 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.comparison import compare_dev_set
 from training.dev_set.rules import (
     DEV_SET_RULE_ENTRY,
+    SETS_ENTRY,
+    SetFingerprints,
     choose_dev_set_rule_to_record,
 )
-from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.checked_export import export_model
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,

@@ -16,8 +16,7 @@ from training.dev_set.comparison import (
     DevSetComparison,
     compare_dev_set,
 )
-from training.dev_set.rules import DevSetRule
-from training.dev_set.set_fingerprints import DEV_SET, SetFingerprint
+from training.dev_set.rules import DEV_SET, DevSetRule, SetFingerprint
 
 # Checksums of three files.
 TRAIN, DEV, OTHER = 5, 6, 7
