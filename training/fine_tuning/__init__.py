@@ -3,6 +3,7 @@
     flow.py: `fine_tune`: all steps of a command, what it plans and records, and
         how it ends
     encoded_sets.py: reads the sets, writes their records, and identifies them
+    dev_set_comparison.py: whether the weights were trained on the dev set
     fine_tuner.py: `FineTuner`: trains, evaluates, scores and predicts the sets
     checked_export.py: exports the model, unless the export scores much lower
 

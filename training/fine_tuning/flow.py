@@ -22,14 +22,14 @@ from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings, TrainingSettings
 from model_folders.scores import list_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.comparison import compare_dev_set
-from training.dev_set.rules import (
+from training.dev_set_rules import (
     DEV_SET_RULE_ENTRY,
     SETS_ENTRY,
     SetFingerprints,
     choose_dev_set_rule_to_record,
 )
 from training.fine_tuning.checked_export import export_model
+from training.fine_tuning.dev_set_comparison import compare_dev_set
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     select_sets,
@@ -82,13 +82,7 @@ def fine_tune(
     )
     encoded_sets = write_encoded_sets(task, config.state_folder)
     set_fingerprints = fingerprint_sets(config, encoded_sets)
-    dev_set_comparison = compare_dev_set(
-        config,
-        starting_point.preset,
-        starting_point.dev_set_rule,
-        set_fingerprints,
-        is_own_run=starting_point.is_own_run,
-    )
+    dev_set_comparison = compare_dev_set(starting_point, set_fingerprints)
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
     trainer = load_trainer(

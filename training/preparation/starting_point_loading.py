@@ -24,7 +24,7 @@ from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
 from training.config.model_config import ModelOptions, check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
-from training.dev_set.rules import dev_set_rule_of
+from training.dev_set_rules import dev_set_rule_of
 from training.preparation.resume_checks import check_resumed_settings
 from training.starting_point import StartingPoint
 

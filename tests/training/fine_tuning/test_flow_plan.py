@@ -16,7 +16,7 @@ from tests.support.tasks.toy_task import (
     run_task,
 )
 from training.config.training_config import NumSteps
-from training.dev_set.rules import SETS_ENTRY, SetFingerprint
+from training.dev_set_rules import SETS_ENTRY, SetFingerprint
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,

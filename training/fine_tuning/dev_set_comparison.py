@@ -21,7 +21,7 @@ from absl import logging
 
 from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.rules import (
+from training.dev_set_rules import (
     DEV_SET,
     TRAIN_SET,
     DevSetRule,
@@ -31,6 +31,7 @@ from training.dev_set.rules import (
     has_data_file,
     set_fingerprints_of,
 )
+from training.starting_point import StartingPoint
 
 
 class DevSetCase(enum.Enum):
@@ -94,12 +95,8 @@ class DevSetComparison(NamedTuple):
 
 
 def compare_dev_set(
-    config: FineTuningConfig,
-    preset: Preset | None,
-    dev_set_rule: DevSetRule | None,
+    starting_point: StartingPoint[FineTuningConfig],
     set_fingerprints: SetFingerprints,
-    *,
-    is_own_run: bool,
 ) -> DevSetComparison:
     """Compares the dev set of a command with the sets of its weights.
 
@@ -107,20 +104,23 @@ def compare_dev_set(
     train.csv, and the dev.csv of --data_dir is a copy of train.csv.
 
     Args:
-        config: says whether the script has --data_file, and whether to train.
-        preset: what the folder of the weights states, None if they are random.
-        dev_set_rule: rule of the command, None without --data_file.
+        starting_point: the flags of the command, the rule of its dev set, and
+            what the folder of the weights states.
         set_fingerprints: the sets of the command, for model.json.
-        is_own_run: whether the folder of the weights is --output_dir.
     """
+    config = starting_point.config
+    preset = starting_point.preset
     dev_fingerprint = set_fingerprints.get(DEV_SET)
     if not config.offers_data_file or preset is None or dev_fingerprint is None:
         return DevSetComparison(DevSetCase.EXPECTED)
-    if is_own_run and config.training.do_train:
+    if starting_point.is_own_run and config.training.do_train:
         # A resumed run keeps its sets, which `check_resumed_train_set` checks.
         return DevSetComparison(DevSetCase.EXPECTED)
     case = _decide_case(
-        preset, dev_fingerprint, dev_set_rule, is_own_run=is_own_run
+        preset,
+        dev_fingerprint,
+        starting_point.dev_set_rule,
+        is_own_run=starting_point.is_own_run,
     )
     return DevSetComparison(case, _describe_case(case, preset, dev_fingerprint))
 

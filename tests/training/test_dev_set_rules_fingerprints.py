@@ -1,7 +1,7 @@
 """How model.json identifies the sets of a run."""
 
 from model_folders.reading.preset import Preset
-from training.dev_set.rules import (
+from training.dev_set_rules import (
     SetFingerprint,
     set_fingerprints_of,
 )
