@@ -246,9 +246,9 @@ class TrainingConfig(ModelConfig):
         return ("bert_config_file", "vocab_file")
 
     @property
-    def max_seq_length(self) -> int | None:
-        """Input length in WordPieces, None if no flag states it."""
-        return None
+    def max_seq_length(self) -> int:
+        """Input length in WordPieces, which a flag of each script states."""
+        raise NotImplementedError
 
     def check_early(self) -> None:
         """Checks the flags of the export."""

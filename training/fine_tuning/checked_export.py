@@ -59,10 +59,7 @@ def export_model(
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = final_steps.create_export_options(
-        task.starting_point,
-        trainer.run_weights.preset,
-        config.fine_tuning.max_seq_length,
-        config.fine_tuning.predict_batch_size,
+        trainer, config.fine_tuning.predict_batch_size
     )
     with atomic_folders.atomic_folder(export_dir) as folder:
         card = serving.export(
@@ -99,7 +96,7 @@ def evaluate_export(
         ValueError: a model file fails on the records.
     """
     scores_of_format: dict[str, Scores] = {}
-    length = task.config.fine_tuning.max_seq_length
+    length = task.config.max_seq_length
     for format_name, file in engines.FILE_OF_FORMAT.items():
         if not (dev_sets and (folder / file).is_file()):
             continue
@@ -141,7 +138,7 @@ def _predict_batches(
     encoded_set: AnyEncodedSet,
 ) -> Iterator[Batch[Any]]:
     """Yields features and logits, as the model itself would compute them."""
-    max_seq_length = task.config.fine_tuning.max_seq_length
+    max_seq_length = task.config.max_seq_length
     head_settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     limits = engine.batch_limits(

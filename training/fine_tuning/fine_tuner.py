@@ -40,6 +40,10 @@ class FineTuner:
         trainer: the Trainer of the task's model. It has restored or loaded the
             weights that the command starts from.
 
+    Attributes:
+        run_folder: folder of the run.
+        run_weights: the weights of the run, with the step that they are of.
+
     Each argument is an attribute too.
     """
 
@@ -53,20 +57,21 @@ class FineTuner:
         self.encoded_sets = encoded_sets
         self.trainer = trainer
         self._config = task.config
-        self._run_weights = trainer.run_weights
+        self.run_folder = trainer.run_folder
+        self.run_weights = trainer.run_weights
         self._predictor: BatchPredictor[Any] = BatchPredictor(
             trainer.model, jit_compile=task.config.devices.jit_compile
         )
-        self._first_step = trainer.run_weights.global_step
-        self._output_dir = str(trainer.run_folder.path)
+        self._first_step = self.run_weights.global_step
+        self._output_dir = str(self.run_folder.path)
         self._evaluate_once = evaluate_once_per_step(
-            trainer.run_weights, self._evaluate_step
+            self.run_weights, self._evaluate_step
         )
 
     @property
     def has_trained(self) -> bool:
         """Whether this command has changed the weights."""
-        return self._run_weights.global_step != self._first_step
+        return self.run_weights.global_step != self._first_step
 
     @property
     def dev_sets(self) -> list[AnyEncodedSet]:
@@ -101,8 +106,8 @@ class FineTuner:
                 patience=config.fine_tuning.early_stopping_patience,
             )
             best_step_callback = BestStepCallback(
-                self._run_weights,
-                self.trainer.run_folder,
+                self.run_weights,
+                self.run_folder,
                 evaluate=self.evaluate_dev_sets,
                 rule=rule,
                 num_train_steps=num_train_steps,
@@ -115,7 +120,7 @@ class FineTuner:
             epochs=config.fine_tuning.num_train_epochs,
         )
         if config.keeps_best and config.loads_best and not reasons.is_stopped:
-            self._run_weights.restore_best()
+            self.run_weights.restore_best()
         return reasons
 
     def evaluate_dev_sets(self) -> Scores:
@@ -128,7 +133,7 @@ class FineTuner:
 
     def _evaluate_step(self) -> Scores:
         """Computes the scores of the current weights."""
-        scores: Scores = {"global_step": self._run_weights.global_step}
+        scores: Scores = {"global_step": self.run_weights.global_step}
         for dev_set in self.dev_sets:
             scores |= score_dev_set(
                 self.task,

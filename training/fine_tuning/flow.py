@@ -218,7 +218,7 @@ def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
         begin_time: time at which this command began, as time.time().
     """
     config = fine_tuner.task.config
-    run_folder = fine_tuner.trainer.run_folder
+    run_folder = fine_tuner.run_folder
     if config.training.do_eval:
         _evaluate_dev_sets(fine_tuner)
     if not config.is_chief:
@@ -254,9 +254,9 @@ def end_without_scores(fine_tuner: FineTuner) -> None:
 
 def _evaluate_dev_sets(fine_tuner: FineTuner) -> None:
     """Evaluates the dev sets, and writes their scores."""
-    run_weights = fine_tuner.trainer.run_weights
+    run_weights = fine_tuner.run_weights
     logging.info("Evaluating %s", run_weights.describe())
-    fine_tuner.trainer.run_folder.write_evaluation(
+    fine_tuner.run_folder.write_evaluation(
         run_weights.global_step, fine_tuner.evaluate_dev_sets()
     )
 
@@ -268,8 +268,8 @@ def _predict_test_sets(fine_tuner: FineTuner) -> None:
     scores join those of the evaluation.
     """
     task = fine_tuner.task
-    run_folder = fine_tuner.trainer.run_folder
-    run_weights = fine_tuner.trainer.run_weights
+    run_folder = fine_tuner.run_folder
+    run_weights = fine_tuner.run_weights
     step = run_weights.global_step
     logging.info("Predicting with %s", run_weights.describe())
     for test_set in fine_tuner.test_sets:
@@ -304,7 +304,7 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
 def _log_end(fine_tuner: FineTuner, begin_time: float) -> None:
     """Logs the scores, what the user should know, and the next commands."""
     task = fine_tuner.task
-    run_folder = fine_tuner.trainer.run_folder
+    run_folder = fine_tuner.run_folder
     dev_scores = run_folder.results.dev_scores
     if fine_tuner.has_trained:
         run_folder.results.warn_of_earlier_files(begin_time)

@@ -13,11 +13,8 @@ import serving
 from dependencies.installation import with_command_names
 from model_folders import kinds
 from model_folders.cards import copies, model_card
-from model_folders.reading.preset import Preset
-from training.config.training_config import TrainingConfig
 from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
-from training.starting_point import StartingPoint
 
 
 def store_weights(trainer: Trainer) -> None:
@@ -59,29 +56,23 @@ def _export_weights(trainer: Trainer, path: str) -> None:
 
 
 def create_export_options(
-    starting_point: StartingPoint[TrainingConfig],
-    weights: Preset | None,
-    max_seq_length: int,
-    predict_batch_size: int = 32,
+    trainer: Trainer, predict_batch_size: int = 32
 ) -> serving.ExportOptions:
     """Returns the options that the flags state.
 
     Args:
-        starting_point: its flags state the formats, and its tokenizer is
-            exported.
-        weights: what describes the weights to export, None if they are random.
-        max_seq_length: maximum length of an input in WordPieces.
+        trainer: has the weights to export, and the flags.
         predict_batch_size: number of inputs that an export computes at once.
     """
-    format_options = starting_point.config.export
+    config = trainer.config
     return serving.ExportOptions(
-        tokenizer=starting_point.tokenizer,
-        max_seq_length=max_seq_length,
+        tokenizer=trainer.starting_point.tokenizer,
+        max_seq_length=config.max_seq_length,
         predict_batch_size=predict_batch_size,
-        formats=format_options.export_formats,
-        fixed_length=format_options.export_seq_length,
-        quantize=format_options.quantize,
-        weights=weights,
+        formats=config.export.export_formats,
+        fixed_length=config.export.export_seq_length,
+        quantize=config.export.quantize,
+        weights=trainer.run_weights.preset,
     )
 
 

@@ -116,7 +116,11 @@ class Trainer:
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
         if self.config.is_chief and self._training_settings is not None:
-            self.run_weights.write_description_and_card(self._training_settings)
+            self.run_weights.preset = (
+                self.run_folder.write_description_and_card(
+                    self.model, self._training_settings
+                )
+            )
         history = self.run_folder.history
         history.remove_lines_after(self.run_weights.global_step)
         with history.count_hours(), stop_signals() as stop:

@@ -238,11 +238,7 @@ def _end_pretraining(
         return
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
-        options = final_steps.create_export_options(
-            starting_point,
-            trainer.run_weights.preset,
-            config.pretraining.max_seq_length,
-        )
+        options = final_steps.create_export_options(trainer)
         serving.export(export_dir, trainer.model, {}, options)
     final_steps.store_weights(trainer)
     trainer.run_folder.write_card()
