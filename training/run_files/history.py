@@ -67,8 +67,6 @@ class History:
     Args:
         config: flags of the run. Only the chief writes the history and, unless
             --summary_steps is 0, the files for TensorBoard.
-        file: path of the file.
-        tensorboard_folder: path of the folder of the files for TensorBoard.
         lines: lines of the file, which `read` reads.
         dev_set_checksum: checksum of the dev set that the command evaluates, 0
             without one. Evaluations with other checksums are not comparable. It
@@ -78,16 +76,14 @@ class History:
     def __init__(
         self,
         config: TrainingConfig,
-        file: Path,
-        tensorboard_folder: Path,
         lines: Sequence[HistoryLine],
         *,
         dev_set_checksum: int = 0,
     ) -> None:
         self.dev_set_checksum = dev_set_checksum
         self._config = config
-        self._path = file
-        self._tensorboard_writer = _TensorboardWriter(tensorboard_folder)
+        self._path = _history_file_of(config)
+        self._tensorboard_writer = _TensorboardWriter(config.state_folder)
         # time.monotonic() at which the training began, None while not training.
         self._began: float | None = None
         # Hours of training before `_began`.
@@ -95,33 +91,19 @@ class History:
         self._lines = {(line["kind"], line["step"]): line for line in lines}
 
     @classmethod
-    def read(
-        cls,
-        config: TrainingConfig,
-        file: Path,
-        tensorboard_folder: Path,
-        *,
-        dev_set_checksum: int = 0,
-    ) -> Self:
+    def read(cls, config: TrainingConfig, *, dev_set_checksum: int = 0) -> Self:
         """Reads the history of a run, which is empty without a file.
 
         The hours continue from the last checkpoint.
 
         Args:
-            config: flags of the run.
-            file: path of the file to read, and to write later.
-            tensorboard_folder: path of the folder of the files for TensorBoard.
+            config: flags of the run, with its folder.
             dev_set_checksum: checksum of the dev set that the command
                 evaluates, 0 without one.
         """
+        file = _history_file_of(config)
         lines = read_history(file) if file.exists() else []
-        history = cls(
-            config,
-            file,
-            tensorboard_folder,
-            lines,
-            dev_set_checksum=dev_set_checksum,
-        )
+        history = cls(config, lines, dev_set_checksum=dev_set_checksum)
         history.resume(history.last_checkpoint_step)
         return history
 
@@ -327,6 +309,10 @@ class _TensorboardWriter:
                 if value is not None:
                     tf.summary.scalar(prefix + name, value, step=step)
         self._writer.flush()
+
+
+def _history_file_of(config: TrainingConfig) -> Path:
+    return Path(config.training.output_dir) / HISTORY_FILE
 
 
 def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:

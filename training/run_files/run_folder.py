@@ -19,7 +19,7 @@ from model_folders.model_json_types import (
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
-from training.run_files import history, model_description
+from training.run_files import model_description
 from training.run_files.best_step import BestStep
 from training.run_files.history import History
 from training.starting_point import StartingPoint
@@ -109,12 +109,8 @@ class RunFolder:
             ValueError: a line of the history is malformed.
             OSError: the history cannot be read.
         """
-        config = starting_point.config
         run_history = History.read(
-            config,
-            Path(config.training.output_dir) / history.HISTORY_FILE,
-            config.state_folder,
-            dev_set_checksum=dev_set_checksum,
+            starting_point.config, dev_set_checksum=dev_set_checksum
         )
         return cls(starting_point, labels, run_history)
 

@@ -26,14 +26,13 @@ def summarize(tmp_path, clock):
     """A function (number of steps, **flags) -> lines, at a second a step."""
 
     def summarize_steps(num_train_steps, **flags):
-        file = tmp_path / HISTORY_FILE
         config = create_loop_config(tmp_path, train_batch_size=4, **flags)
-        history = History.read(config, file, tensorboard_folder=tmp_path)
+        history = History.read(config)
         callback = SummaryCallback(history, config, num_train_steps)
         for step in range(1, num_train_steps + 1):
             clock.now += 1.0
             callback.on_step(step, LOGS)
-        return read_history(file)
+        return read_history(tmp_path / HISTORY_FILE)
 
     return summarize_steps
 

@@ -9,18 +9,13 @@ from training.run_files.best_step import (
     BestEvaluation,
     BestStep,
 )
-from training.run_files.history import HISTORY_FILE, History
+from training.run_files.history import History
 
 
 def read_best_step(folder, is_chief=True, dev_set_checksum=0):
     """Returns (history, best step) of a run in a folder."""
     config = create_loop_config(folder, train_batch_size=8)
-    history = History.read(
-        config,
-        folder / HISTORY_FILE,
-        folder,
-        dev_set_checksum=dev_set_checksum,
-    )
+    history = History.read(config, dev_set_checksum=dev_set_checksum)
     return history, BestStep(folder, history, is_chief=is_chief)
 
 

@@ -21,9 +21,7 @@ def seconds(monkeypatch):
 def history_of(folder, **flags):
     """Returns the History of a run in a folder."""
     config = create_loop_config(folder, train_batch_size=8, **flags)
-    return history.History.read(
-        config, folder / history.HISTORY_FILE, folder / "state"
-    )
+    return history.History.read(config)
 
 
 def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
