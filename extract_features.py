@@ -18,7 +18,7 @@ from tools.extraction.feature_extraction import (
     read_model_files,
     write_vectors,
 )
-from training.preparation.model_files import stated_flags_of
+from training.preparation.starting_point_loading import stated_flags_of
 
 
 def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:

@@ -12,7 +12,7 @@ names a value after its type, such as `training_inputs`:
 
 Some keys of the file are other words. Each has a constant: HEAD_SETTINGS and
 PROVENANCE in model_json.py, and SETS_ENTRY and DEV_SET_RULE_ENTRY in
-training/dev_set/.
+training/dev_set_rules.py.
 
 Where a command is compared with model.json, what the file contains is
 "recorded", and what the command would write is "current".
@@ -187,7 +187,7 @@ class TrainingInputs(TypedDict, total=False):
         flags: the flags that a run compares when it is resumed.
         data: (name, file, rows, checksum) of each set, as a `SetFingerprint`
             names them. In JSON, each is a list.
-        split: the rule of the dev set. training/dev_set/rules.py says
+        split: the rule of the dev set. training/dev_set_rules.py says
             why the key is "split".
         train_records: the files of the records of the train set.
         input_file: the files of pretraining records to train on.

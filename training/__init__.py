@@ -5,7 +5,8 @@ Each part imports only parts that this list names before it.
 What a command knows before it trains:
 
     config/: the flags of a run, of fine-tuning and of pretraining
-    dev_set/: whether the scores on a dev set may be trusted
+    dev_set_rules.py: which rows are the dev set, and whether its scores may be
+        trusted
     starting_point.py: `StartingPoint`: the flags, with the network, the
         tokenizer and the settings that are in the folder of the weights
     task.py: `FineTuningTask`, what a fine-tuning task is
@@ -17,8 +18,8 @@ What trains:
 
     optimizers/: AdamW, LAMB, learning rates
     run_files/: the files of a run, such as its weights and its history
-    loop/: the `Trainer` of a run, and the loop over its steps
-    flow_steps/: what both flows do before and after this loop
+    loop/: the `Trainer` of a run and its loading, the loop over its steps, and
+        what both flows do at the end
 
 The two flows, from their first to their last step:
 

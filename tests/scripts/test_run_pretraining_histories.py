@@ -9,7 +9,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import pretraining_records, script_runner, tensorboard_events
 from tests.support.script_runner import FinishedRun, split_flags
 from tests.support.tasks.task_runs import check_resume
-from training.run_files import history_lines
+from training.run_files import history
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def is_beyond_a_checkpoint(folder):
     steps = list_checkpoint_steps(folder)
     if not steps or steps[-1] < 4:
         return False
-    lines = history_lines.read_history(folder / history_lines.HISTORY_FILE)
+    lines = history.read_history(folder / history.HISTORY_FILE)
     return lines[-1]["step"] > steps[-1]
 
 
@@ -53,13 +53,13 @@ def undisturbed(flags, tmp_path_factory):
 @pytest.fixture(scope="module")
 def lines(undisturbed):
     """The lines of the history of `undisturbed`."""
-    return history_lines.read_history(undisturbed / history_lines.HISTORY_FILE)
+    return history.read_history(undisturbed / history.HISTORY_FILE)
 
 
 def test_a_history_has_a_line_for_each_step_evaluation_and_checkpoint(lines):
     steps = {
         kind: [line["step"] for line in lines if line["kind"] == kind]
-        for kind in history_lines.LINE_KINDS
+        for kind in history.LINE_KINDS
     }
     assert steps == {
         "train": list(range(1, 9)),
@@ -106,10 +106,10 @@ def test_other_records_are_evaluated_without_a_line(
     undisturbed, flags, other_records, tmp_path
 ):
     folder = shutil.copytree(undisturbed, tmp_path / "run")
-    before = (folder / history_lines.HISTORY_FILE).read_bytes()
+    before = (folder / history.HISTORY_FILE).read_bytes()
     more = {"do_train": False, "eval_input_file": other_records}
     pretrain(folder, **flags | more).check()
-    assert (folder / history_lines.HISTORY_FILE).read_bytes() == before
+    assert (folder / history.HISTORY_FILE).read_bytes() == before
 
 
 def test_no_training_resumes_on_other_records(
@@ -142,15 +142,15 @@ def test_with_more_time_a_run_resumes_and_counts_on_from_its_hours(
     short_run, tmp_path
 ):
     folder = shutil.copytree(short_run.folder, tmp_path / "run")
-    path = folder / history_lines.HISTORY_FILE
+    path = folder / history.HISTORY_FILE
     # As if the first step had taken two hours more.
     before = [
         entry | {"hours": entry["hours"] + 2}
-        for entry in history_lines.read_history(path)
+        for entry in history.read_history(path)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in before))
     pretrain(folder, **short_run.flags | {"max_hours": 4}).check()
-    lines = history_lines.read_history(path)
+    lines = history.read_history(path)
     steps = [line["step"] for line in lines if line["kind"] == "train"]
     assert steps == list(range(1, 9))
     hours = [line["hours"] for line in lines]

@@ -11,12 +11,12 @@ import pytest
 import tensorflow as tf
 
 from tests.support.output_files import read_results
-from training.run_files import history_lines
+from training.run_files import history
 
 
-def read_evaluations(run: Path) -> list[history_lines.HistoryLine]:
+def read_evaluations(run: Path) -> list[history.HistoryLine]:
     """Returns the lines of the evaluations in a run's history."""
-    lines = history_lines.read_history(run / history_lines.HISTORY_FILE)
+    lines = history.read_history(run / history.HISTORY_FILE)
     return [line for line in lines if line["kind"] == "eval"]
 
 

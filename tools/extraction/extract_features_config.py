@@ -3,8 +3,7 @@
 import dataclasses
 
 from options.fields import PathType, group, option, option_changes
-from training.config.model_config import ModelConfig
-from training.config.model_options import ModelOptions
+from training.config.model_config import ModelConfig, ModelOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from tools.run_comparison.plot_runs_config import (
     KEY_OF_AXIS,
     PlotRunsConfig,
 )
-from training.run_files import history_lines
+from training.run_files import history
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,9 +38,7 @@ def read_runs(config: PlotRunsConfig) -> list[tuple[str, Curves]]:
     runs = []
     start = 0.0
     for name, folder in parse_named_folders(config.runs):
-        lines = history_lines.read_history(
-            Path(folder) / history_lines.HISTORY_FILE
-        )
+        lines = history.read_history(Path(folder) / history.HISTORY_FILE)
         x_values = [start + line[KEY_OF_AXIS[config.axis]] for line in lines]
         runs.append((name or folder, create_curves(lines, x_values)))
         if config.consecutive:
@@ -49,7 +47,7 @@ def read_runs(config: PlotRunsConfig) -> list[tuple[str, Curves]]:
 
 
 def create_curves(
-    lines: Sequence[history_lines.HistoryLine], x_values: Sequence[float]
+    lines: Sequence[history.HistoryLine], x_values: Sequence[float]
 ) -> Curves:
     """Returns the curves of a run, without values that are not finite.
 

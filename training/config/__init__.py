@@ -1,13 +1,11 @@
 """The flags of every training command, each with its default and help.
 
-What the scripts share, extract_features.py the first three too:
+What the scripts share, extract_features.py the first one too:
 
-    model_options.py: the model, and the names of its files
-    device_options.py: the devices, and the precision of the computation
-    model_config.py: `ModelConfig`: these flags, and which of them are missing
-    training_options.py: the training loop, and what the run's folder keeps. The
-        optimizer and the learning rate. A student that learns from a teacher
-    training_config.py: `TrainingConfig`: the flags of every run
+    model_config.py: `ModelConfig`: the files of the model, the devices and the
+        precision, and which of these flags are missing
+    training_config.py: `TrainingConfig`: the flags of every run: the training
+        loop, what the run's folder keeps, the optimizer, a teacher
     fine_tuning_config.py: `FineTuningConfig`: the flags of every fine-tuning,
         and `DataFileConfig`: the flags of scripts that can split one file
 

@@ -15,7 +15,7 @@ from model_folders.model_json_types import TrainingSettings
 from options import fields
 from options.fields import PathType, group
 from training.config.fine_tuning_config import DataFileConfig
-from training.config.model_options import required_value
+from training.config.model_config import required_value
 
 XnliLanguage: TypeAlias = Literal[
     "ar",

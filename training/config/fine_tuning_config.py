@@ -8,9 +8,12 @@ from data.sets.set_names import BaseSet, DataFileOptions, SetName
 from model_folders.reading.preset import NetworkArguments
 from options import fields
 from options.fields import PathType, group, option_changes
-from training.config.model_options import required_value
-from training.config.training_config import NumSteps, TrainingConfig
-from training.config.training_options import TrainingOptions
+from training.config.model_config import required_value
+from training.config.training_config import (
+    NumSteps,
+    TrainingConfig,
+    TrainingOptions,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ import dataclasses
 from data.pretraining.pretraining_options import MaskingOptions
 from options import fields
 from options.fields import PathType, group, option_changes
-from training.config.model_options import ModelOptions
+from training.config.model_config import ModelOptions
 from training.config.training_config import TrainingConfig
 
 

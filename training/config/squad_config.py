@@ -13,7 +13,7 @@ from training.config.fine_tuning_config import (
     FineTuningConfig,
     FineTuningOptions,
 )
-from training.config.training_options import TrainingOptions
+from training.config.training_config import TrainingOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from data.tables.table_layout import LayoutOptions
 from model_folders.kinds import ModelClass
 from options.fields import group, option_changes
 from training.config.fine_tuning_config import FineTuningConfig
-from training.config.training_options import OptimizerOptions
+from training.config.training_config import OptimizerOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,12 @@
 """Runs a `FineTuningTask`, from the first check to the last line of the log.
 
-    flow.py: `fine_tune`: all steps of a command, and how it ends
+    flow.py: `fine_tune`: all steps of a command, what it plans and records, and
+        how it ends
     encoded_sets.py: reads the sets, writes their records, and identifies them
-    plan.py: `plan_fine_tuning`: the steps, and what is recorded
-    fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
-    dev_set_scores.py: scores a dev set by the outputs of a model
-    checked_export.py: exports the model, unless a format of the export scores
-        much lower
+    dev_set_comparison.py: whether the weights were trained on the dev set
+    fine_tuner.py: `FineTuner`: trains, evaluates, scores and predicts the sets
+    checked_export.py: exports the model, unless the export scores much lower
 
-training/task.py says what a task is. The steps that pretraining has too are in
-training/flow_steps/, and what refuses a command is in training/preparation/.
+training/task.py says what a task is. What pretraining needs too is in
+training/loop/, and what refuses a command is in training/preparation/.
 """

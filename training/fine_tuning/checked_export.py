@@ -1,6 +1,6 @@
 """Exports a fine-tuned model, unless the export scores much lower.
 
-Each format of the export is evaluated on the dev sets before the export
+Each format of the export is evaluated on the dev sets, before the export
 replaces an earlier one.
 """
 
@@ -24,9 +24,8 @@ from model_folders.cards import model_card
 from model_folders.kinds import ModelClass
 from model_folders.scores import Scores
 from serving import engines
-from training.fine_tuning.dev_set_scores import score_dev_set
-from training.fine_tuning.fine_tuner import FineTuner
-from training.flow_steps import final_steps
+from training.fine_tuning.fine_tuner import FineTuner, score_dev_set
+from training.loop import final_steps
 from training.loop.trainer import Trainer
 from training.task import AnyEncodedSet, AnyFineTuningTask
 
@@ -57,10 +56,7 @@ def export_model(
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = final_steps.create_export_options(
-        task.starting_point,
-        trainer.run_weights.preset,
-        config.fine_tuning.max_seq_length,
-        config.fine_tuning.predict_batch_size,
+        trainer, config.fine_tuning.predict_batch_size
     )
     with atomic_folders.atomic_folder(export_dir) as folder:
         card = export(folder, trainer.model, task.head_settings, options)
@@ -95,7 +91,7 @@ def evaluate_export(
         ValueError: a model file fails on the records.
     """
     scores_of_format: dict[str, Scores] = {}
-    length = task.config.fine_tuning.max_seq_length
+    length = task.config.max_seq_length
     for format_name, file in export_formats.FILE_OF_FORMAT.items():
         if not (dev_sets and (folder / file).is_file()):
             continue
@@ -137,7 +133,7 @@ def _predict_batches(
     encoded_set: AnyEncodedSet,
 ) -> Iterator[Batch[Any]]:
     """Yields features and logits, as the model itself would compute them."""
-    max_seq_length = task.config.fine_tuning.max_seq_length
+    max_seq_length = task.config.max_seq_length
     head_settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     limits = engine.batch_limits(

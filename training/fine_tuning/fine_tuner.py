@@ -1,23 +1,33 @@
-"""Trains, evaluates and predicts the sets of a task with its model."""
+"""Trains, evaluates and predicts the sets of a task with its model.
+
+`score_dev_set` computes the scores of a dev set by the outputs of the model, or
+of its export.
+"""
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Generic
 
+import numpy as np
+
+from data.arrays import Batch, Batches, OutputsT
+from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
-from training.fine_tuning.dev_set_scores import score_dev_set
+from modeling.base_loss import Loss
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.best_step_callback import BestStepCallback
-from training.loop.callbacks import Callback
-from training.loop.evaluations import evaluate_once_per_step
+from training.loop.callbacks import (
+    BestStepCallback,
+    BestStepRule,
+    Callback,
+    evaluate_once_per_step,
+)
 from training.loop.step_loop import EndReasons
 from training.loop.trainer import Trainer
-from training.run_files.best_step import BestStepRule
 from training.task import (
     AnyEncodedSet,
     AnyEncodedSets,
     AnyFineTuningTask,
-    Batches,
 )
 
 
@@ -29,6 +39,10 @@ class FineTuner:
         encoded_sets: the sets of the command.
         trainer: the Trainer of the task's model. It has restored or loaded the
             weights that the command starts from.
+
+    Attributes:
+        run_folder: folder of the run.
+        run_weights: the weights of the run, with the step that they are of.
 
     Each argument is an attribute too.
     """
@@ -43,20 +57,21 @@ class FineTuner:
         self.encoded_sets = encoded_sets
         self.trainer = trainer
         self._config = task.config
-        self._run_weights = trainer.run_weights
+        self.run_folder = trainer.run_folder
+        self.run_weights = trainer.run_weights
         self._predictor: BatchPredictor[Any] = BatchPredictor(
             trainer.model, jit_compile=task.config.devices.jit_compile
         )
-        self._first_step = trainer.run_weights.global_step
-        self._output_dir = str(trainer.run_folder.path)
+        self._first_step = self.run_weights.global_step
+        self._output_dir = str(self.run_folder.path)
         self._evaluate_once = evaluate_once_per_step(
-            trainer.run_weights, self._evaluate_step
+            self.run_weights, self._evaluate_step
         )
 
     @property
     def has_trained(self) -> bool:
         """Whether this command has changed the weights."""
-        return self._run_weights.global_step != self._first_step
+        return self.run_weights.global_step != self._first_step
 
     @property
     def dev_sets(self) -> list[AnyEncodedSet]:
@@ -91,9 +106,10 @@ class FineTuner:
                 patience=config.fine_tuning.early_stopping_patience,
             )
             best_step_callback = BestStepCallback(
-                self.trainer,
-                self.evaluate_dev_sets,
-                rule,
+                self.run_weights,
+                self.run_folder,
+                evaluate=self.evaluate_dev_sets,
+                rule=rule,
                 num_train_steps=num_train_steps,
             )
             callbacks.append(best_step_callback)
@@ -104,7 +120,7 @@ class FineTuner:
             epochs=config.fine_tuning.num_train_epochs,
         )
         if config.keeps_best and config.loads_best and not reasons.is_stopped:
-            self._run_weights.restore_best()
+            self.run_weights.restore_best()
         return reasons
 
     def evaluate_dev_sets(self) -> Scores:
@@ -117,7 +133,7 @@ class FineTuner:
 
     def _evaluate_step(self) -> Scores:
         """Computes the scores of the current weights."""
-        scores: Scores = {"global_step": self._run_weights.global_step}
+        scores: Scores = {"global_step": self.run_weights.global_step}
         for dev_set in self.dev_sets:
             scores |= score_dev_set(
                 self.task,
@@ -177,3 +193,72 @@ class FineTuner:
         num_batches = math.ceil(encoded_set.num_records / batch_size)
         batches = self._predictor.predict(dataset, num_batches, description)
         return self.task.pool(encoded_set, batches)
+
+
+def score_dev_set(
+    task: AnyFineTuningTask,
+    dev_set: AnyEncodedSet,
+    batches: Batches[Any],
+    *,
+    loss: Loss[Any] | None = None,
+) -> Scores:
+    """Returns the scores of a dev set, with its suffix in their names.
+
+    Args:
+        task: task that computes the scores.
+        dev_set: the set to score.
+        batches: the features of the set and the outputs, which are read once.
+        loss: loss to add to the scores as "eval_loss", None to add none.
+    """
+    if loss is None:
+        scores = task.compute_scores(dev_set, batches)
+    else:
+        mean_loss = MeanLoss(loss)
+        # The outputs of all batches together may be too large for the memory.
+        # So add the loss of each batch when the task reads it.
+        added_batches = mean_loss.add_each(batches)
+        scores = task.compute_scores(dev_set, added_batches)
+        # Add the batches that the task did not read, too.
+        for _ in added_batches:
+            pass
+        scores = {**scores, "eval_loss": mean_loss.compute()}
+    suffix = suffix_of(dev_set.name)
+    return {f"{name}{suffix}": score for name, score in scores.items()}
+
+
+class MeanLoss(Generic[OutputsT]):
+    """The mean loss of all examples of a set, added up batch by batch.
+
+    Args:
+        loss: the loss, with one or several terms.
+    """
+
+    def __init__(self, loss: Loss[OutputsT]) -> None:
+        self._loss = loss
+        # {name of a loss term: [(sum, divisor) of each batch]}.
+        self._parts: dict[str, list[tuple[float, float]]] = {}
+
+    def add_each(self, batches: Batches[OutputsT]) -> Iterator[Batch[OutputsT]]:
+        """Adds the loss of each batch, then yields the batch unchanged."""
+        for features, outputs in batches:
+            sums = self._loss.sums(outputs, features)
+            divisors = self._loss.divisors(features)
+            for name, value in sums.items():
+                pair = float(value), float(divisors[name])
+                self._parts.setdefault(name, []).append(pair)
+            yield features, outputs
+
+    def compute(self) -> float:
+        """Returns the sum of the means of all terms, such as the masked LM.
+
+        Returns NaN if no batch was added.
+        """
+        if not self._parts:
+            return float("nan")
+        total = 0.0
+        for pairs in self._parts.values():
+            sums, divisors = np.array(pairs).T
+            # `Loss.means` adds Google's epsilon, for batches of the training.
+            # The mean over a set is exact, and 0 without any weight.
+            total += float(sums.sum() / max(divisors.sum(), 1.0))
+        return total

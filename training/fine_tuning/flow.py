@@ -1,39 +1,53 @@
 """Runs a `FineTuningTask`: all steps of a command, and how it ends.
 
-A command usually writes its scores, predictions, export, weights and card. If
-its dev set is not the dev set of the run, it only shows the scores.
+The sets are written before the run is planned, because the plan depends on
+their sizes. A command usually writes its scores, predictions, export, weights
+and card. If its dev set is not the dev set of the run, it only shows the
+scores.
 """
 
+import functools
+import json
 import os
 import time
+import zlib
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from absl import logging
 
 from data.io import record_datasets
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import HeadSettings, TrainingSettings
 from model_folders.scores import list_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.comparison import compare_dev_set
+from training.dev_set_rules import (
+    DEV_SET_RULE_ENTRY,
+    SETS_ENTRY,
+    SetFingerprints,
+    choose_dev_set_rule_to_record,
+)
 from training.fine_tuning.checked_export import export_model
+from training.fine_tuning.dev_set_comparison import compare_dev_set
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
+    select_sets,
     write_encoded_sets,
 )
 from training.fine_tuning.fine_tuner import FineTuner
-from training.fine_tuning.plan import plan_fine_tuning
-from training.flow_steps import final_steps
-from training.flow_steps.teacher import load_teacher
-from training.flow_steps.trainer_loading import load_trainer
-from training.loop import devices
-from training.loop.stop_signals import STOPPED_STATUS
-from training.preparation.start_checks import check_start
-from training.preparation.task_checks import check_task, warn_of_labels
-from training.run_files.result_files import log_scores
-from training.run_files.run_folder import RunFolder
-from training.task import AnyFineTuningTask
+from training.loop import devices, final_steps
+from training.loop.step_loop import STOPPED_STATUS
+from training.loop.trainer_loading import RunPlan, load_teacher, load_trainer
+from training.preparation import resume_checks
+from training.preparation.start_checks import (
+    check_start,
+    check_task,
+    warn_of_labels,
+)
+from training.run_files import model_description
+from training.run_files.run_folder import RunFolder, log_scores
+from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 
 
 def fine_tune(
@@ -68,13 +82,7 @@ def fine_tune(
     )
     encoded_sets = write_encoded_sets(task, config.state_folder)
     set_fingerprints = fingerprint_sets(config, encoded_sets)
-    dev_set_comparison = compare_dev_set(
-        config,
-        starting_point.preset,
-        starting_point.dev_set_rule,
-        set_fingerprints,
-        is_own_run=starting_point.is_own_run,
-    )
+    dev_set_comparison = compare_dev_set(starting_point, set_fingerprints)
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
     trainer = load_trainer(
@@ -94,6 +102,112 @@ def fine_tune(
     return 0
 
 
+def plan_fine_tuning(
+    task: AnyFineTuningTask,
+    encoded_sets: AnyEncodedSets,
+    set_fingerprints: SetFingerprints,
+) -> RunPlan:
+    """Plans the run, and checks that a resumed run goes on as it began.
+
+    Args:
+        task: what to train and evaluate, and with which flags.
+        encoded_sets: the sets of the command.
+        set_fingerprints: the same sets, as model.json records them.
+
+    Raises:
+        ValueError: the run in --output_dir began with another train set or
+            other settings. Or the training would be shorter than one step.
+        OSError: a file cannot be read.
+    """
+    starting_point = task.starting_point
+    num_steps = None
+    # Without training, the settings with which the weights were trained.
+    training_settings = starting_point.training_settings
+    if train_set := encoded_sets.get("train"):
+        training_settings = collect_fine_tuning_settings(
+            task, train_set, set_fingerprints
+        )
+        resume_checks.check_resumed_train_set(
+            starting_point.own_run,
+            set_fingerprints,
+            training_settings["train_records"],
+            has_table=starting_point.dev_set_rule is not None,
+        )
+        resume_checks.check_resumed_settings(
+            task.config, starting_point.own_run, training_settings
+        )
+        num_steps = task.config.num_steps(task.epoch_length(train_set))
+    return RunPlan(
+        create_model=functools.partial(
+            task.create_model, **task.config.network_arguments
+        ),
+        loss=task.loss,
+        num_steps=num_steps,
+        training_settings=training_settings,
+        labels=task.labels,
+        label_alternatives=task.label_alternatives,
+        dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
+    )
+
+
+def collect_fine_tuning_settings(
+    task: AnyFineTuningTask,
+    train_set: AnyEncodedSet,
+    set_fingerprints: SetFingerprints,
+) -> TrainingSettings:
+    """Collects all settings of a training, as model.json records them.
+
+    Reads the records of the train set and the checkpoints of the flags, for
+    their checksums.
+
+    Args:
+        task: the task, with its `fixed_head_settings`.
+        train_set: the set to train on.
+        set_fingerprints: the sets of the command, as model.json records them.
+
+    Raises:
+        ValueError: the folder of the initial weights states a rule of its dev
+            set that is incomplete, or a network that is not a BERT.
+        OSError: a file cannot be read.
+    """
+    starting_point = task.starting_point
+    training_settings = cast("TrainingSettings", {**task.fixed_head_settings})
+    training_settings[SETS_ENTRY] = [*set_fingerprints.values()]
+    dev_set_rule = choose_dev_set_rule_to_record(
+        starting_point.dev_set_rule, starting_point.preset
+    )
+    if dev_set_rule:
+        training_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
+    training_settings["train_records"] = model_description.fingerprint_files(
+        train_set.records.files
+    )
+    return model_description.create_training_settings(
+        starting_point, training_settings
+    )
+
+
+def compute_dev_sets_checksum(
+    task: AnyFineTuningTask, encoded_sets: AnyEncodedSets
+) -> int:
+    """Returns a checksum of all that scores depend on, except the weights.
+
+    Returns 0 if the command evaluates no set. Evaluations with different
+    checksums are not comparable.
+
+    Raises:
+        OSError: a file with the right answers cannot be read.
+    """
+    dev_sets = select_sets(encoded_sets, task.dev_sets)
+    if not dev_sets:
+        return 0
+    scored = [
+        [encoded_set.checksum for encoded_set in dev_sets],
+        list(task.labels or ()),
+        *model_description.fingerprint_files(task.eval_files),
+    ]
+    return zlib.crc32(json.dumps(scored).encode())
+
+
 def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
     """Evaluates the dev sets, and writes all that the flags ask for.
 
@@ -104,7 +218,7 @@ def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
         begin_time: time at which this command began, as time.time().
     """
     config = fine_tuner.task.config
-    run_folder = fine_tuner.trainer.run_folder
+    run_folder = fine_tuner.run_folder
     if config.training.do_eval:
         _evaluate_dev_sets(fine_tuner)
     if not config.is_chief:
@@ -140,9 +254,9 @@ def end_without_scores(fine_tuner: FineTuner) -> None:
 
 def _evaluate_dev_sets(fine_tuner: FineTuner) -> None:
     """Evaluates the dev sets, and writes their scores."""
-    run_weights = fine_tuner.trainer.run_weights
+    run_weights = fine_tuner.run_weights
     logging.info("Evaluating %s", run_weights.describe())
-    fine_tuner.trainer.run_folder.write_evaluation(
+    fine_tuner.run_folder.write_evaluation(
         run_weights.global_step, fine_tuner.evaluate_dev_sets()
     )
 
@@ -154,8 +268,8 @@ def _predict_test_sets(fine_tuner: FineTuner) -> None:
     scores join those of the evaluation.
     """
     task = fine_tuner.task
-    run_folder = fine_tuner.trainer.run_folder
-    run_weights = fine_tuner.trainer.run_weights
+    run_folder = fine_tuner.run_folder
+    run_weights = fine_tuner.run_weights
     step = run_weights.global_step
     logging.info("Predicting with %s", run_weights.describe())
     for test_set in fine_tuner.test_sets:
@@ -190,7 +304,7 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
 def _log_end(fine_tuner: FineTuner, begin_time: float) -> None:
     """Logs the scores, what the user should know, and the next commands."""
     task = fine_tuner.task
-    run_folder = fine_tuner.trainer.run_folder
+    run_folder = fine_tuner.run_folder
     dev_scores = run_folder.results.dev_scores
     if fine_tuner.has_trained:
         run_folder.results.warn_of_earlier_files(begin_time)

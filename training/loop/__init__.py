@@ -1,22 +1,23 @@
 """Trains a model step by step, and computes its outputs.
 
+Before the steps, `fine_tune` and `pretrain` use these modules:
+
+    devices.py: strategies of devices
+    trainer_loading.py: `load_teacher`, and `load_trainer` by a `RunPlan`: the
+        folder, the model and its `Trainer`, with the weights to start from
+
 The steps:
 
-    devices.py: strategies of devices, and how they share batches
     trainer.py: `Trainer`: the model, its step and its weights
-    stop_signals.py: lets a signal end the training after a step
     step_loop.py: runs steps, their callbacks and saves, until all workers end
-        after the same step
-    skipped_steps.py: counts steps that changed no weight, and ends the training
-        after too many
+        after the same step, by a signal too
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
-    callbacks.py: `Callback`, which runs after each step
-    summary_callback.py: adds losses, speed and memory to the history
-    best_step_callback.py: evaluates, and keeps the weights of the best step
+    callbacks.py: what runs after each step: a `Callback` adds losses to the
+        history, another one evaluates and keeps the weights of the best step
 
-Evaluations:
+After them:
 
-    evaluations.py: evaluates the weights of each step only once
-    batch_predictor.py: a model's outputs, batch by batch
+    batch_predictor.py: a model's outputs, batch by batch, to evaluate
+    final_steps.py: stores, exports and logs what was trained
 """

@@ -1,13 +1,12 @@
-"""Creates tf.distribute strategies, and splits batches for them."""
+"""Creates the tf.distribute strategies of a training, by its flags."""
 
 import functools
 import os
-from collections.abc import Iterable, Mapping
 
 import tensorflow as tf
 from absl import logging
 
-from training.config.device_options import DeviceOptions, StrategyName
+from training.config.model_config import DeviceOptions, StrategyName
 
 
 def connect_devices(options: DeviceOptions) -> tf.distribute.Strategy:
@@ -80,21 +79,3 @@ def _connect_tpu(
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)
     return tf.distribute.TPUStrategy(resolver)
-
-
-def distribute_dataset(
-    strategy: tf.distribute.Strategy,
-    dataset: tf.data.Dataset[dict[str, tf.Tensor]],
-) -> Iterable[Mapping[str, tf.Tensor]]:
-    """Splits each batch of `dataset` into one smaller batch for each replica.
-
-    Each worker reads every batch and keeps the examples of its own replicas,
-    so that a step uses the same examples on any number of devices. The size of
-    each batch must be a multiple of the number of replicas.
-    """
-    options = tf.data.Options()
-    policy = tf.data.experimental.AutoShardPolicy.DATA
-    options.experimental_distribute.auto_shard_policy = policy
-    return strategy.experimental_distribute_dataset(
-        dataset.with_options(options)
-    )

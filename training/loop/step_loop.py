@@ -1,25 +1,37 @@
-"""Runs the steps of a training, one after another, until something ends it."""
+"""Runs the steps of a training, one after another, until something ends it.
 
+The training ends after a step that is saved: the last one, or the one after
+which a callback, --max_hours or a signal ends it. Several workers end after the
+same step. Too many skipped steps in a row are an error.
+"""
+
+import contextlib
+import signal
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
 from absl import logging
 
+from data.arrays import IntArray
+from files.paths import StrPath
 from modeling.tensors import Features
-from terminal import progress
+from terminal import progress, signals
 from training.config.training_config import TrainingConfig
-from training.loop import devices
 from training.loop.callbacks import Callback, Decision, Logs
-from training.loop.skipped_steps import SkippedStepCounter
-from training.loop.train_step import TrainStep
+from training.loop.train_step import Outcome, TrainStep
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights
 
 # Several workers agree to end after this number of steps, or when a save or
 # evaluation is due. To agree after each step would slow the training down.
 AGREEMENT_STEPS = 100
+# Number of skipped steps in a row that end a training.
+MAX_SKIPPED_STEPS = 10
+# Exit status of a script whose training a signal stopped: EX_TEMPFAIL, "try
+# again".
+STOPPED_STATUS = 75
 
 
 class EndReasons(NamedTuple):
@@ -119,7 +131,7 @@ class StepLoop:
         Returns:
             why the steps ended.
         """
-        batches = iter(self._distribute(dataset))
+        batches = iter(_distribute(dataset, self._train_step.strategy))
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
             self._num_train_steps,
@@ -140,15 +152,6 @@ class StepLoop:
                     reasons = self._finish_step(logs, stop)
                 if any(reasons):
                     return reasons
-
-    def _distribute(
-        self, dataset: tf.data.Dataset[dict[str, tf.Tensor]]
-    ) -> Iterable[Features]:
-        """Divides each batch of a dataset among the replicas, if several."""
-        strategy = self._train_step.strategy
-        if strategy.num_replicas_in_sync > 1:
-            return devices.distribute_dataset(strategy, dataset)
-        return dataset
 
     def _num_steps_at_once(self) -> int:
         """Returns the number of steps to run before something may be due."""
@@ -236,6 +239,72 @@ class StepLoop:
         self._saved_step = step
 
 
+def _distribute(
+    dataset: tf.data.Dataset[dict[str, tf.Tensor]],
+    strategy: tf.distribute.Strategy,
+) -> Iterable[Features]:
+    """Splits each batch of a dataset into a smaller batch for each replica.
+
+    Each worker reads every batch and keeps the examples of its own replicas,
+    so that a step uses the same examples on any number of devices. The size of
+    each batch must be a multiple of the number of replicas.
+    """
+    if strategy.num_replicas_in_sync == 1:
+        return dataset
+    options = tf.data.Options()
+    policy = tf.data.experimental.AutoShardPolicy.DATA
+    options.experimental_distribute.auto_shard_policy = policy
+    return strategy.experimental_distribute_dataset(
+        dataset.with_options(options)
+    )
+
+
+class SkippedStepCounter:
+    """Counts the steps in a row that changed no weight.
+
+    A gradient that overflows only because of float16's loss scaling does not
+    count.
+
+    Args:
+        output_dir: folder of the run, for the message.
+
+    Attributes:
+        num_in_a_row: number of these steps up to the current step.
+    """
+
+    def __init__(self, output_dir: StrPath) -> None:
+        self._output_dir = output_dir
+        self.num_in_a_row = 0
+
+    def count(self, step: int, outcomes: IntArray) -> None:
+        """Counts the outcomes of steps, the last of which is `step`.
+
+        Raises:
+            ValueError: MAX_SKIPPED_STEPS steps in a row were skipped.
+        """
+        for outcome_step, outcome in enumerate(
+            outcomes, step - len(outcomes) + 1
+        ):
+            if outcome == Outcome.APPLIED:
+                self.num_in_a_row = 0
+            elif outcome == Outcome.NOT_FINITE:
+                self.num_in_a_row += 1
+                logging.warning(
+                    "Step %d was skipped (%d in a row), because its loss or "
+                    "gradient is not finite.",
+                    outcome_step,
+                    self.num_in_a_row,
+                )
+            if self.num_in_a_row >= MAX_SKIPPED_STEPS:
+                raise ValueError(
+                    f"the loss or gradient of {self.num_in_a_row} steps in a "
+                    f"row was not finite, up to step {outcome_step}. Set a "
+                    "smaller --learning_rate. If the weights of the newest "
+                    f"checkpoint in {self._output_dir} are the "
+                    "cause, remove its files to resume from an earlier step"
+                )
+
+
 def agree_on_end(
     strategy: tf.distribute.Strategy,
     wants_end: Sequence[bool],
@@ -261,3 +330,23 @@ def agree_on_end(
     counts = strategy.run(lambda: tf.constant(wants_end, tf.int32))
     counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
     return list(counts.numpy() > 0)
+
+
+@contextlib.contextmanager
+def stop_signals() -> Iterator[threading.Event]:
+    """Yields an event that SIGTERM or Ctrl-C sets inside a `with` block.
+
+    Unlike `signals.stoppable`, which interrupts the block, this lets the step
+    that runs end and be saved. A second SIGTERM or a second Ctrl-C ends the
+    process.
+    """
+    stop = threading.Event()
+
+    def handle(signal_number: int, former: signals.Handler) -> None:
+        stop.set()
+        signal.signal(signal_number, former)
+        # Log last, because logging fails if the signal interrupts another line.
+        logging.warning("Stopping after this step, which is saved first")
+
+    with signals.handled_by(handle):
+        yield stop

@@ -16,7 +16,7 @@ from keras.optimizers import LossScaleOptimizer
 from data.arrays import IntArray
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
-from training.config.training_options import TrainingOptions
+from training.config.training_config import TrainingOptions
 from training.loop.batch_gradients import (
     BatchGradients,
     LossInputsT,

@@ -14,10 +14,8 @@ from data.io import record_datasets
 from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
-from training.loop.callbacks import Callback
-from training.loop.step_loop import EndReasons, StepLoop
-from training.loop.stop_signals import stop_signals
-from training.loop.summary_callback import SummaryCallback
+from training.loop.callbacks import Callback, SummaryCallback
+from training.loop.step_loop import EndReasons, StepLoop, stop_signals
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights
@@ -118,7 +116,11 @@ class Trainer:
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
         if self.config.is_chief and self._training_settings is not None:
-            self.run_weights.write_description_and_card(self._training_settings)
+            self.run_weights.preset = (
+                self.run_folder.write_description_and_card(
+                    self.model, self._training_settings
+                )
+            )
         history = self.run_folder.history
         history.remove_lines_after(self.run_weights.global_step)
         with history.count_hours(), stop_signals() as stop:

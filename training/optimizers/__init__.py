@@ -3,6 +3,5 @@
 Keras's Adam always corrects its bias, which BERT's does not:
 
     optimization.py: `create_optimizer`, and the learning rates
-    adamw.py: the formulas of AdamW and LAMB
-    accelerated_updates.py: the same, compiled
+    adamw.py: AdamW and LAMB: their formulas, and how these are compiled
 """

@@ -11,7 +11,7 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from training.config.training_options import OptimizerName, OptimizerOptions
+from training.config.training_config import OptimizerName, OptimizerOptions
 from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
 
 # LayerNorm's variables and all biases get no weight decay.

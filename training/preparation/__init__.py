@@ -5,13 +5,10 @@ finds most mistakes in them, before it loads TensorFlow. The modules:
 
     starting_point_loading.py: reads the weights' folder, its configuration and
         tokenizer, completes the flags, and creates the `StartingPoint`
-    model_files.py: which flags the weights' folder states, and the
-        configuration and the vocabulary that flags name
     data_file_decisions.py: what the rows of --data_file decide, and the rule of
         its dev set
     start_checks.py: `check_start`: the weights, the lengths and the outputs of
-        the flags
-    task_checks.py: `check_task`: the task, against the weights.
+        the flags. `check_task`: the task, against the weights.
         `warn_of_labels` says what may be wrong
     resume_checks.py: what a resumed run must keep: its flags and settings, its
         train set, its records
@@ -44,6 +41,7 @@ A command meets the checks in this order:
 
 Other checks stand beside what they need: `Config.check` compares flags with
 flags, training/pretraining/ checks the network and the records that it reads,
-and training/flow_steps/teacher.py the teacher. training/dev_set/ compares the
-dev set with the sets that the weights were trained on.
+and training/loop/trainer_loading.py the teacher.
+training/fine_tuning/dev_set_comparison.py compares the dev set with the sets
+that the weights were trained on.
 """

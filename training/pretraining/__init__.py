@@ -4,8 +4,7 @@
         loaded
     flow.py: `pretrain`: all steps of a command, and how it ends
     records.py: finds the records, and checks them
-    plan.py: `plan_pretraining`: the steps, and what is recorded
     evaluation.py: `PretrainingEvaluator`: Google's metrics
 
-The steps that fine-tuning has too are in training/flow_steps/.
+What fine-tuning needs too is in training/loop/.
 """

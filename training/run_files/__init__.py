@@ -2,15 +2,14 @@
 
 Read the modules in this order:
 
-    run_folder.py: `RunFolder`, which writes all but the checkpoints
+    run_folder.py: `RunFolder`, which writes all but the checkpoints, and
+        `ResultFiles`, the files of scores among them
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     checkpointer.py: saves, restores, removes and links checkpoints
-    result_files.py: `ResultFiles`: the scores, and which files contain results
-    model_description.py: model.json, and the files that it lists
-    history.py: `History`: writes the metrics, steps and hours of a run
-    history_lines.py: the lines of the history's file
-    tensorboard_writer.py: writes the same metrics for TensorBoard
-    best_step.py: `BestStepRule` and `BestStep`: which step is the best, and
-        whether the next one must beat it
-    fingerprints.py: identifies networks, tokenizers and files
+    model_description.py: model.json with its fingerprints of the inputs, and
+        the files that it lists
+    history.py: `History`: the metrics, steps and hours of a run, in
+        history.jsonl and for TensorBoard
+    best_step.py: `BestStep`: the step with the best scores so far, and whether
+        the next one must beat it
 """

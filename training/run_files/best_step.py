@@ -1,7 +1,7 @@
-"""Finds the best step of a run, and decides whether new scores must beat it.
+"""Finds the best step of a run, and the scores that a better step must beat.
 
-`BestStepCallback` in loop/ evaluates the steps, and asks the classes here. This
-module imports no TensorFlow.
+`BestStepCallback` in loop/ evaluates the steps, and decides which is better.
+This module imports no TensorFlow.
 
 Two files contain the number of the best step. Each line of a checkpoint in the
 history has the best step until then, so that a resumed run continues with it.
@@ -31,43 +31,6 @@ class BestEvaluation(NamedTuple):
 
     step: int
     scores: Mapping[str, float]
-
-
-class BestStepRule(NamedTuple):
-    """The rule for when a training evaluates, and which step is the best.
-
-    Attributes:
-        interval: number of steps between two evaluations.
-        metric: name of the metric that chooses the best step. Lower values of
-            "loss" and "eval_loss" are better, higher values of others.
-        patience: number of evaluations without improvement after which training
-            stops. If 0, training never stops early.
-    """
-
-    interval: int
-    metric: str
-    patience: int = 0
-
-    def is_better(
-        self, scores: Mapping[str, float], best: BestEvaluation | None
-    ) -> bool:
-        """Returns whether scores are better than the scores of the best step.
-
-        Args:
-            scores: {name: score} of the step that was evaluated.
-            best: the evaluation to beat, None without one.
-        """
-        value = scores[self.metric]
-        if math.isnan(value):
-            return False
-        if best is None:
-            return True
-        best_value = best.scores[self.metric]
-        # The history keeps a value that is not finite as NaN.
-        if math.isnan(best_value):
-            return math.isfinite(value)
-        is_loss = self.metric == "loss" or self.metric.startswith("eval_loss")
-        return value < best_value if is_loss else value > best_value
 
 
 class BestStep:

@@ -1,28 +1,64 @@
-"""Writes the history of a training run: metrics, step numbers and times.
+"""Writes and reads the history of a training run: metrics, steps and times.
 
-history_lines.py defines the lines of the file. A resumed run drops the lines
-after its checkpoint and writes them again, so each step has at most one line of
-each kind. TensorBoard shows the same metrics, with the prefix `eval/` for
-evaluations.
+The file history.jsonl in the run's folder contains one JSON object per line:
+
+    {"kind": "eval", "step": 2000, "hours": 0.07, "examples": 128000,
+     "learning_rate": 0.0019, "metrics": {"loss": 5.2, ...}}
+
+`kind` is "train" for the losses of a step, "eval" for an evaluation, and
+"checkpoint" for a save, from which a resumed run reads the hours trained. The
+line of an evaluation also contains a checksum of its dev set, `dev_set`.
+
+A resumed run drops the lines after its checkpoint and writes them again, so
+each step has at most one line of each kind. TensorBoard shows the same metrics,
+with the prefix `eval/` for evaluations. This module imports no TensorFlow.
 """
 
 import contextlib
+import json
 import math
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
-
-from files import atomic
-from training.config.training_config import TrainingConfig
-from training.run_files.history_lines import (
-    LINE_KINDS,
-    HistoryLine,
-    LineKind,
-    format_line,
-    read_history,
+from typing import (
+    TYPE_CHECKING,
+    Literal,
+    NotRequired,
+    Self,
+    TypeAlias,
+    TypedDict,
+    cast,
+    get_args,
 )
-from training.run_files.tensorboard_writer import TensorboardWriter
+
+from files import atomic, json_files
+from files.json_files import find_malformed_entry
+from training.config.training_config import TrainingConfig
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+HISTORY_FILE = "history.jsonl"
+# Kind of a line.
+LineKind: TypeAlias = Literal["train", "eval", "checkpoint"]
+LINE_KINDS: tuple[LineKind, ...] = get_args(LineKind)
+
+
+class HistoryLine(TypedDict):
+    """A line of history.jsonl: a step, and the hours trained until then."""
+
+    kind: LineKind
+    step: int
+    hours: float
+    examples: int
+    learning_rate: float | None
+    # A metric that is not finite is None.
+    metrics: dict[str, float | None]
+    # In a line of an evaluation.
+    dev_set: NotRequired[int]
+    # In a line of a checkpoint.
+    best_step: NotRequired[int]
 
 
 class History:
@@ -31,8 +67,6 @@ class History:
     Args:
         config: flags of the run. Only the chief writes the history and, unless
             --summary_steps is 0, the files for TensorBoard.
-        file: path of the file.
-        tensorboard_folder: path of the folder of the files for TensorBoard.
         lines: lines of the file, which `read` reads.
         dev_set_checksum: checksum of the dev set that the command evaluates, 0
             without one. Evaluations with other checksums are not comparable. It
@@ -42,16 +76,14 @@ class History:
     def __init__(
         self,
         config: TrainingConfig,
-        file: Path,
-        tensorboard_folder: Path,
         lines: Sequence[HistoryLine],
         *,
         dev_set_checksum: int = 0,
     ) -> None:
         self.dev_set_checksum = dev_set_checksum
         self._config = config
-        self._path = file
-        self._tensorboard_writer = TensorboardWriter(tensorboard_folder)
+        self._path = _history_file_of(config)
+        self._tensorboard_writer = _TensorboardWriter(config.state_folder)
         # time.monotonic() at which the training began, None while not training.
         self._began: float | None = None
         # Hours of training before `_began`.
@@ -59,33 +91,19 @@ class History:
         self._lines = {(line["kind"], line["step"]): line for line in lines}
 
     @classmethod
-    def read(
-        cls,
-        config: TrainingConfig,
-        file: Path,
-        tensorboard_folder: Path,
-        *,
-        dev_set_checksum: int = 0,
-    ) -> Self:
+    def read(cls, config: TrainingConfig, *, dev_set_checksum: int = 0) -> Self:
         """Reads the history of a run, which is empty without a file.
 
         The hours continue from the last checkpoint.
 
         Args:
-            config: flags of the run.
-            file: path of the file to read, and to write later.
-            tensorboard_folder: path of the folder of the files for TensorBoard.
+            config: flags of the run, with its folder.
             dev_set_checksum: checksum of the dev set that the command
                 evaluates, 0 without one.
         """
+        file = _history_file_of(config)
         lines = read_history(file) if file.exists() else []
-        history = cls(
-            config,
-            file,
-            tensorboard_folder,
-            lines,
-            dev_set_checksum=dev_set_checksum,
-        )
+        history = cls(config, lines, dev_set_checksum=dev_set_checksum)
         history.resume(history.last_checkpoint_step)
         return history
 
@@ -258,3 +276,71 @@ class History:
         atomic.write_text(
             self._path, "".join(map(format_line, self._lines.values()))
         )
+
+
+class _TensorboardWriter:
+    """Writes metrics as TensorBoard shows them.
+
+    Args:
+        folder: folder of the files. The first write creates a file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writer: tf.summary.SummaryWriter | None = None
+
+    def write(
+        self, prefix: str, step: int, metrics: Mapping[str, float | None]
+    ) -> None:
+        """Writes the metrics of a step.
+
+        Args:
+            prefix: what the names of the metrics begin with, such as "eval/".
+            step: number of steps trained.
+            metrics: {name: value}. A value of None is not written.
+        """
+        # Import late, so that reading a history does not load TensorFlow.
+        import tensorflow as tf
+
+        if self._writer is None:
+            self._writer = tf.summary.create_file_writer(str(self._folder))
+        with self._writer.as_default():
+            for name, value in metrics.items():
+                if value is not None:
+                    tf.summary.scalar(prefix + name, value, step=step)
+        self._writer.flush()
+
+
+def _history_file_of(config: TrainingConfig) -> Path:
+    return Path(config.training.output_dir) / HISTORY_FILE
+
+
+def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
+    """Reads the complete lines of a history file.
+
+    Raises:
+        ValueError: a line is not a `HistoryLine`. The message names the line.
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb") as file:
+        *lines, _ = file.read().split(b"\n")
+    return [
+        _parse_line(line, f"{os.fspath(path)}, line {line_number}")
+        for line_number, line in enumerate(lines, start=1)
+    ]
+
+
+def _parse_line(text: bytes, place: str) -> HistoryLine:
+    """Parses one line. Error messages begin with `place`."""
+    values = json_files.parse_json(text, place)
+    if name := find_malformed_entry(values, HistoryLine):
+        raise ValueError(
+            f"{place}: `{name}` is missing or malformed. Copy the file "
+            "again, or remove the line"
+        )
+    return cast("HistoryLine", values)
+
+
+def format_line(line: HistoryLine) -> str:
+    """Returns a line as text, with its line break."""
+    return json.dumps(line) + "\n"

@@ -8,7 +8,6 @@ from absl import logging
 
 import modeling
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.load_report import check_loaded
 from training.config.training_config import TrainingConfig
@@ -54,8 +53,8 @@ class RunWeights:
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
         preset: Preset of the current weights, None if they are random. It is
-            the Preset of the StartingPoint until `write_description_and_card`
-            describes the weights that a training changes.
+            the Preset of the StartingPoint, until a training describes the
+            weights that it changes.
     """
 
     def __init__(
@@ -107,6 +106,8 @@ class RunWeights:
     ) -> None:
         """Loads the weights that training or evaluation starts from.
 
+        The history and the best step of the run go on from these weights.
+
         A training starts from the newest checkpoint, or else as a new run. A
         command without training starts from the best step if the config says
         `starts_from_best`, or else from the newest checkpoint. If only one of
@@ -128,6 +129,10 @@ class RunWeights:
             case _WeightsSource.INITIAL:
                 self._warn_of_restart()
                 self._load_initial(label_alternatives)
+        if not self.is_best_step:
+            # The history may have lines of later steps, whose checkpoints
+            # cannot be read.
+            self._run_folder.resume(self.global_step)
 
     def _choose_source(self) -> _WeightsSource:
         """Chooses the weights to start from, by the flags and the folder."""
@@ -189,24 +194,6 @@ class RunWeights:
             f"the run in --output_dir={folder} has ended, and kept no state of "
             "the optimizer to train on with (see --keep_optimizer). Set "
             f"another --output_dir and --init_checkpoint={folder}"
-        )
-
-    def write_description_and_card(
-        self, training_settings: TrainingSettings
-    ) -> None:
-        """Describes the weights that a training is about to change.
-
-        Only the chief calls this method.
-
-        Args:
-            training_settings: result of `create_training_settings`.
-
-        Raises:
-            ValueError: files in the folder describe another model.
-            OSError: a file cannot be written.
-        """
-        self.preset = self._run_folder.write_description_and_card(
-            self._model, training_settings
         )
 
     def restore_best(self) -> None:

@@ -36,7 +36,7 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
 from training import task
-from training.config.model_options import required_value
+from training.config.model_config import required_value
 from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
 

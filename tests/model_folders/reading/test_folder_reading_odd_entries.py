@@ -10,8 +10,7 @@ import pytest
 
 from model_folders.reading import folder_reading
 from tests.support.models import tiny_config
-from training.dev_set.rules import dev_set_rule_of
-from training.dev_set.set_fingerprints import set_fingerprints_of
+from training.dev_set_rules import dev_set_rule_of, set_fingerprints_of
 
 MISSING = object()
 ODD = [

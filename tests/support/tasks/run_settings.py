@@ -19,7 +19,7 @@ from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
-from training.fine_tuning.plan import plan_fine_tuning
+from training.fine_tuning.flow import plan_fine_tuning
 from training.run_files.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).

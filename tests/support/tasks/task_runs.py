@@ -25,7 +25,7 @@ from tests.support.fresh_process import ProcessResult
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import Flags, split_flags
-from training.run_files import history_lines
+from training.run_files import history
 
 # Files whose contents differ from run to run, such as times.
 DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")
@@ -155,7 +155,7 @@ def check_resume(
 def read_history(run: Path) -> list[JsonObject]:
     """Returns the lines of a history, without what differs from run to run."""
     lines = []
-    for line in history_lines.read_history(run / history_lines.HISTORY_FILE):
+    for line in history.read_history(run / history.HISTORY_FILE):
         kept: JsonObject = {**line}
         del kept["hours"]
         kept["metrics"] = {
@@ -169,8 +169,8 @@ def read_history(run: Path) -> list[JsonObject]:
 
 def list_evaluated_steps(run: Path) -> list[int]:
     """Returns the steps whose evaluation is in the history of a run."""
-    history = history_lines.read_history(run / history_lines.HISTORY_FILE)
-    return [line["step"] for line in history if line["kind"] == "eval"]
+    lines = history.read_history(run / history.HISTORY_FILE)
+    return [line["step"] for line in lines if line["kind"] == "eval"]
 
 
 def read_length(run: Path) -> int:

@@ -1,4 +1,4 @@
-"""What follows from the flags of a command that runs a model."""
+"""The flags of a command that runs a model, and which of them are missing."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 from model_folders.reading.preset import Preset
 from tests.support.tasks.toy_task import create_config
-from training.config.model_config import check_required
+from training.config.model_config import ModelOptions, check_required
 
 
 def test_without_weights_the_files_of_random_weights_are_asked_for():
@@ -54,3 +54,16 @@ def test_only_the_chief_of_a_cluster_locks_the_outputs(
         "TF_CONFIG", json.dumps({"cluster": cluster, "task": task})
     )
     assert create_config("run").locks_outputs == locks
+
+
+def test_a_required_file_is_the_value_of_its_flag():
+    model_options = ModelOptions(
+        bert_config_file="config.json", vocab_file="vocab.txt"
+    )
+    assert model_options.required_config_file == "config.json"
+    assert model_options.required_vocab_file == "vocab.txt"
+
+
+def test_a_required_file_that_nobody_checked_names_the_check():
+    with pytest.raises(AssertionError, match="check_required"):
+        ModelOptions().required_vocab_file  # noqa: B018  the property is computed

@@ -1,8 +1,9 @@
-"""Flags of all training scripts that contradict each other."""
+"""Flags of all training scripts: what they say, and which contradict."""
 
 import pytest
 
 from tests.support.tasks.toy_task import create_config
+from training.config.training_config import DistillationOptions
 
 
 def check_flags(*given, **flags):
@@ -74,3 +75,12 @@ def test_model_json_gets_the_flags_of_a_training_as_json():
 def test_model_json_gets_no_paths_and_no_flags_that_may_change():
     entry = create_config("run", teacher="large").to_flags_entry()
     assert not {"teacher", "output_dir", "do_eval"} & entry.keys()
+
+
+def test_initial_blocks_are_the_numbers_in_init_layers():
+    options = DistillationOptions(init_layers=["0", "2", "5"])
+    assert options.initial_blocks == [0, 2, 5]
+
+
+def test_without_init_layers_there_are_no_initial_blocks():
+    assert DistillationOptions().initial_blocks is None

@@ -1,6 +1,6 @@
 """An export that scores lower than its model is refused, and replaces nothing.
 
-test_checked_export_engines.py tests how exports are scored, and
+test_checked_export_scores.py tests how exports are scored, and
 tests/scripts/test_run_ner.py a model whose int8 is really worse.
 """
 

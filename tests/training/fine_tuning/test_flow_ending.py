@@ -18,7 +18,7 @@ from training.fine_tuning.flow import (
     end_with_scores,
     end_without_scores,
 )
-from training.run_files.history_lines import HISTORY_FILE, read_history
+from training.run_files.history import HISTORY_FILE, read_history
 
 
 class WholeModelTask(ToyTask):

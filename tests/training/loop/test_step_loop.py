@@ -1,9 +1,10 @@
-"""After which steps a training saves and ends."""
+"""After which steps a training saves, and what ends it."""
 
 import signal
 import threading
 
 import pytest
+import tensorflow as tf
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
@@ -14,10 +15,14 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
     fit_batches,
 )
-from training.loop.best_step_callback import BestStepCallback
-from training.loop.callbacks import Callback, Decision
-from training.loop.step_loop import StepLoop
-from training.run_files.best_step import BestStepRule
+from training.loop import step_loop
+from training.loop.callbacks import (
+    BestStepCallback,
+    BestStepRule,
+    Callback,
+    Decision,
+)
+from training.loop.step_loop import StepLoop, agree_on_end, stop_signals
 
 
 class NamedCallback(Callback):
@@ -123,9 +128,10 @@ def stopped_early(request, tmp_path):
         at_once=request.param,
     )
     best = BestStepCallback(
-        trainer,
-        evaluate,
-        BestStepRule(7, "score", patience=2),
+        trainer.run_weights,
+        trainer.run_folder,
+        evaluate=evaluate,
+        rule=BestStepRule(7, "score", patience=2),
         num_train_steps=50,
     )
     fit_batches(trainer, create_batches([]), 50, [best])
@@ -175,3 +181,26 @@ def test_a_run_out_of_time_saves_its_step(tmp_path):
     trainer = create_loop_trainer(tmp_path, max_hours=1e-9)
     fit_batches(trainer, create_batches([]), 9)
     assert list_checkpoint_steps(tmp_path) == [1]
+
+
+def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
+    """Logging fails, for example, while another line waits for a full pipe."""
+
+    def fail(_):
+        raise RuntimeError("reentrant call")
+
+    monkeypatch.setattr(step_loop.logging, "warning", fail)
+    with (
+        stop_signals() as stop,
+        pytest.raises(RuntimeError, match="reentrant"),
+    ):
+        signal.raise_signal(signal.SIGTERM)
+    assert stop.is_set()
+
+
+@pytest.mark.parametrize("is_due", [False, True])
+def test_a_single_process_stops_without_asking_others(is_due):
+    strategy = tf.distribute.get_strategy()
+    wants_end = [True, False]
+    agreed = agree_on_end(strategy, wants_end, is_due=is_due)
+    assert agreed == wants_end

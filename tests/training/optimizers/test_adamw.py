@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support import golden
-from training.config.training_options import OptimizerOptions
+from training.config.training_config import OptimizerOptions
 from training.optimizers import optimization
 from training.optimizers.adamw import (
     AdamWeightDecayOptimizer,

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from training.config.training_options import OptimizerOptions
+from training.config.training_config import OptimizerOptions
 from training.optimizers import optimization
 
 

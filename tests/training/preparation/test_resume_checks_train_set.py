@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from model_folders.reading.preset import Preset
-from training.dev_set.set_fingerprints import SetFingerprint
+from training.dev_set_rules import SetFingerprint
 from training.preparation.resume_checks import check_resumed_train_set
 
 THEN = [["train-1.tf_record", 5, 1]]

@@ -12,7 +12,7 @@ from tests.support.output_files import read_results
 from training.config.pretraining_config import PretrainingConfig
 from training.preparation.starting_point_loading import load_starting_point
 from training.pretraining.flow import pretrain
-from training.run_files.history_lines import HISTORY_FILE, read_history
+from training.run_files.history import HISTORY_FILE, read_history
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The best step of a run, in its history and in model.json."""
 
-import math
-
 import pytest
 
 from files.json_files import read_json, write_json
@@ -10,21 +8,14 @@ from tests.support.two_weight_model import create_loop_config
 from training.run_files.best_step import (
     BestEvaluation,
     BestStep,
-    BestStepRule,
 )
 from training.run_files.history import History
-from training.run_files.history_lines import HISTORY_FILE
 
 
 def read_best_step(folder, is_chief=True, dev_set_checksum=0):
     """Returns (history, best step) of a run in a folder."""
     config = create_loop_config(folder, train_batch_size=8)
-    history = History.read(
-        config,
-        folder / HISTORY_FILE,
-        folder,
-        dev_set_checksum=dev_set_checksum,
-    )
+    history = History.read(config, dev_set_checksum=dev_set_checksum)
     return history, BestStep(folder, history, is_chief=is_chief)
 
 
@@ -84,24 +75,6 @@ def test_the_best_step_belongs_to_the_dev_set_of_its_evaluation(tmp_path):
     _, best_step = read_best_step(tmp_path, dev_set_checksum=8)
     best_step.record(1)
     assert not best_step.has_this_dev_set()
-
-
-@pytest.mark.parametrize(
-    ("metric", "value", "is_better"),
-    [
-        ("f1", 0.6, True),
-        ("f1", 0.5, False),
-        ("f1", math.nan, False),
-        ("eval_loss_mm", 0.4, True),
-        ("loss", 0.6, False),
-    ],
-)
-def test_a_score_is_better_if_it_is_higher_and_a_loss_if_it_is_lower(
-    metric, value, is_better
-):
-    best = BestEvaluation(1, {metric: 0.5})
-    rule = BestStepRule(1, metric)
-    assert rule.is_better({metric: value}, best) == is_better
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ import types
 
 import pytest
 
+from tests.support import tensorboard_events
 from tests.support.two_weight_model import create_loop_config
-from training.run_files import history, history_lines
+from training.run_files import history
 
 
 @pytest.fixture
@@ -17,12 +18,10 @@ def seconds(monkeypatch):
     return clock
 
 
-def history_of(folder):
+def history_of(folder, **flags):
     """Returns the History of a run in a folder."""
-    config = create_loop_config(folder, train_batch_size=8)
-    return history.History.read(
-        config, folder / history_lines.HISTORY_FILE, folder
-    )
+    config = create_loop_config(folder, train_batch_size=8, **flags)
+    return history.History.read(config)
 
 
 def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
@@ -48,9 +47,7 @@ def test_a_line_of_training_states_its_hours_and_examples(seconds, tmp_path):
     with run_history.count_hours():
         seconds.now += 36
         run_history.add_training(1, {"loss": float("nan")}, 0.1)
-    assert history_lines.read_history(
-        tmp_path / history_lines.HISTORY_FILE
-    ) == [
+    assert history.read_history(tmp_path / history.HISTORY_FILE) == [
         {
             "kind": "train",
             "step": 1,
@@ -73,11 +70,21 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
         first.add_checkpoint(3)
         for step in (4, 5):
             first.add_training(step, {})
-    path = tmp_path / history_lines.HISTORY_FILE
+    path = tmp_path / history.HISTORY_FILE
     path.write_text(path.read_text()[:-20])
     again = history_of(tmp_path)
     again.resume(3)
     again.remove_lines_after(3)
     with again.count_hours():
-        steps = [line["step"] for line in history_lines.read_history(path)]
+        steps = [line["step"] for line in history.read_history(path)]
     assert steps == [1, 2, 3, 3]
+
+
+def test_tensorboard_shows_the_finite_scores_of_evaluations(tmp_path):
+    run_history = history_of(tmp_path, summary_steps=1)
+    run_history.add_evaluation(3, {"loss": 0.5, "f1": float("nan")})
+    run_history.add_evaluation(6, {"loss": 0.25, "f1": 0.75})
+    assert tensorboard_events.read_scalars(tmp_path) == {
+        "eval/loss": {3: 0.5, 6: 0.25},
+        "eval/f1": {6: 0.75},
+    }

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from training.run_files import history_lines
+from training.run_files import history
 
 LINE = {
     "kind": "eval",
@@ -35,11 +35,11 @@ LINE = {
     ],
 )
 def test_a_line_of_another_program_is_named(change, entry, tmp_path):
-    path = tmp_path / history_lines.HISTORY_FILE
+    path = tmp_path / history.HISTORY_FILE
     lines = [LINE, {} if change is None else LINE | change]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     with pytest.raises(ValueError, match=rf"history\.jsonl, line 2: `{entry}`"):
-        history_lines.read_history(path)
+        history.read_history(path)
     del lines[1]
     path.write_text(f"{json.dumps(LINE)}\n")
-    assert history_lines.read_history(path) == lines
+    assert history.read_history(path) == lines

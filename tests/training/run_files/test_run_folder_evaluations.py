@@ -5,7 +5,7 @@ import pytest
 from tests.support.models import tiny_config
 from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
-from training.run_files.history_lines import HISTORY_FILE, read_history
+from training.run_files.history import HISTORY_FILE, read_history
 from training.run_files.run_folder import RunFolder
 
 SCORES = {"accuracy": 0.25, "global_step": 3}

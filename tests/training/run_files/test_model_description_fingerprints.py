@@ -1,0 +1,121 @@
+"""Runs are told apart by their settings, and files by their checksums."""
+
+import dataclasses
+import json
+import shutil
+
+import h5py
+import pytest
+
+import modeling
+from model_folders.reading.preset import Preset
+from tests.support.models import TINY, built
+from tests.support.paths import ROOT
+from tests.support.tasks import toy_task
+from training.preparation import resume_checks
+from training.preparation.starting_point_loading import (
+    complete_flags,
+    read_initial_preset,
+)
+from training.run_files import model_description
+
+
+@pytest.fixture
+def options(tmp_path):
+    """Flags of a student whose teacher also is its start."""
+    model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2, seed=1)
+    labels = ["no", "yes"]
+    modeling.save_release(built(model), tmp_path / "model", labels=labels)
+    modeling.save_huggingface(model, tmp_path / "theirs", labels=labels)
+    return toy_task.create_run(tmp_path, max_seq_length=8, do_train=True)
+
+
+def describe_run(options, resumes=None):
+    """Returns the settings of a new run, or of a run that is resumed."""
+    parsed = toy_task.create_command(options)
+    preset = read_initial_preset(parsed.config)
+    own_run = None
+    if resumes:
+        preset = own_run = Preset("run", training_settings=resumes)
+    is_own_run = own_run is not None
+    config = complete_flags(parsed, preset).config
+    bert_config = modeling.load_config(options["bert_config_file"])
+    starting_point = toy_task.create_starting_point(config, bert_config)
+    starting_point = dataclasses.replace(
+        starting_point, preset=preset, is_own_run=is_own_run
+    )
+    training_settings = model_description.create_training_settings(
+        starting_point, {}
+    )
+    resume_checks.check_resumed_settings(config, own_run, training_settings)
+    return training_settings
+
+
+CHANGES = [
+    ("model", "bert_config.json", "num_attention_heads", 4),
+    ("model", "bert_config.json", "hidden_act", "relu"),
+    ("model", "bert_config.json", "layer_norm_eps", 0.25),
+    ("theirs", "config.json", "num_attention_heads", 4),
+    ("theirs", "config.json", "hidden_act", "gelu"),
+]
+
+
+@pytest.mark.parametrize("flag", ["teacher", "init_checkpoint"])
+@pytest.mark.parametrize(("folder", "file", "name", "value"), CHANGES)
+def test_a_changed_configuration_beside_the_weights_is_refused(
+    options, tmp_path, flag, folder, file, name, value
+):
+    options[flag] = str(tmp_path / folder)
+    before = describe_run(options)
+    assert describe_run(options, before) == before
+    path = tmp_path / folder / file
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
+    with pytest.raises(ValueError, match=rf"{flag}_network\.{name}="):
+        describe_run(options, before)
+    # A run of an older version did not record it.
+    older = {
+        name: value
+        for name, value in before.items()
+        if not name.endswith("_network")
+    }
+    assert describe_run(options, older)
+
+
+def test_labels_in_another_order_are_another_teacher(options, tmp_path):
+    options["teacher"] = str(tmp_path / "model")
+    before = describe_run(options)
+    (tmp_path / "model/labels.txt").write_text("yes\nno\n")
+    with pytest.raises(ValueError, match=r"teacher_network\.labels="):
+        describe_run(options, before)
+
+
+@pytest.mark.parametrize(
+    "name", ["model.weights.h5", "task.weights.h5", "task.json", "config.json"]
+)
+def test_all_files_of_a_preset_of_kerashub_are_compared(tmp_path, name):
+    recorded = ROOT / "tests/testdata/weights/kerashub/classifier"
+    folder = shutil.copytree(recorded, tmp_path / "preset")
+    before = model_description.fingerprint_checkpoint(str(folder))
+    content = (folder / name).read_bytes()
+    if name.endswith(".h5"):
+        # The last bytes are values.
+        content = content[:-1] + bytes([content[-1] ^ 1])
+    else:
+        content += b" "
+    (folder / name).write_bytes(content)
+    assert model_description.fingerprint_checkpoint(str(folder)) != before
+
+
+def test_all_files_of_an_index_are_compared(tmp_path):
+    recorded = ROOT / "tests/testdata/weights/transformers4/sharded"
+    folder = shutil.copytree(recorded, tmp_path / "model")
+    before = model_description.fingerprint_checkpoint(str(folder))
+    file = folder / "tf_model-00002-of-00002.h5"
+    with h5py.File(file, "r+") as stored:
+        values = []
+        stored.visititems(lambda _, value: values.append(value))
+        weight = next(
+            value for value in values if isinstance(value, h5py.Dataset)
+        )
+        weight[...] = weight[...] + 1
+    assert model_description.fingerprint_checkpoint(str(folder)) != before

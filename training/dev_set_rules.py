@@ -1,0 +1,294 @@
+"""Chooses the rule that splits --data_file, and compares it with earlier runs.
+
+A score means nothing if the weights were trained on rows of the dev set. With
+--data_dir, the user made the sets. A --data_file is one file, from which a rule
+takes the dev set. A run that chose its sets in another way may have been
+trained on rows of this dev set. So model.json records the rule of a run, a
+`DevSetRule`, and what identifies each of its sets, a `SetFingerprint`.
+
+What happens, in the order of a command, and what the user reads then:
+
+1. Only with --data_file, before its rows are read: `choose_dev_set_rule`
+   chooses the rule, by the one that the weights' run recorded. If a run that
+   led to the weights chose its sets in another way, it also returns this doubt,
+   and `decide_by_rows` in preparation/ logs it as a warning.
+2. The readers of data/ split the rows by data/sets/text_keys.py: `key_of` and
+   `split_fraction_of` turn the texts of a row into a number from 0 to 1. The
+   row is in the dev set if the number is below --dev_fraction. So every command
+   with this fraction agrees, whatever rows were added meanwhile.
+3. After all sets are read, if the script has a --data_file: `compare_dev_set`
+   in fine_tuning/ compares the files and the rows of the dev set with the
+   recorded sets. The attributes of `DevSetCase` list what the user then reads.
+4. When the training begins, model.json gets the rule and the sets
+   (`collect_fine_tuning_settings` in fine_tuning/flow.py). Before a resumed
+   training, `check_resumed_train_set` in preparation/ compares the train set.
+
+This module imports no TensorFlow.
+"""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TypeAlias
+
+from data.sets.set_names import file_stem_of
+from data.sets.text_keys import RULE_VERSION
+from model_folders.model_json import MODEL_JSON_FILE, provenance_of
+from model_folders.model_json_types import DevSetRuleEntry
+from model_folders.reading.preset import Preset
+from training.config.fine_tuning_config import DataFileConfig
+
+# Key of the rule in the settings of model.json. It stays as it is, because the
+# folders of earlier runs contain it.
+DEV_SET_RULE_ENTRY: Final = "split"
+# Key of the list of each `SetFingerprint` in the settings of model.json. It
+# stays as it is, because the folders of earlier runs contain it.
+SETS_ENTRY: Final = "data"
+# Names of the sets "train" and "dev". model.json names a set as the
+# files of a run do, and Google's code calls the file of the dev set "eval".
+TRAIN_SET: Final = file_stem_of("train")
+DEV_SET: Final = file_stem_of("dev")
+
+
+class SetFingerprint(NamedTuple):
+    """Identifies a set that a run read. It is an entry of `data` in model.json.
+
+    Attributes:
+        name: name of the set: TRAIN_SET, DEV_SET, or that of another set.
+        file: name of the file, or of the folder and the set.
+        num_rows: number of examples.
+        checksum: checksum of the file, or of the records.
+    """
+
+    name: str
+    file: str
+    num_rows: int
+    checksum: int
+
+    def has_rows_of(self, other: "SetFingerprint | None") -> bool:
+        """Returns whether two sets contain the same rows, in any files."""
+        if other is None:
+            return False
+        is_as_long = self.num_rows == other.num_rows
+        return is_as_long and self.checksum == other.checksum
+
+
+# {name in model.json: the set}.
+SetFingerprints: TypeAlias = Mapping[str, SetFingerprint]
+
+
+def set_fingerprints_of(preset: Preset) -> SetFingerprints:
+    """Returns {name of a set that a run read: its SetFingerprint}."""
+    entries = preset.training_settings.get(SETS_ENTRY, ())
+    return {
+        entry[0]: SetFingerprint(*entry)
+        for entry in entries
+        if len(entry) == len(SetFingerprint._fields)
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class DevSetRule:
+    """The rule by which a run splits a table into a train set and a dev set.
+
+    Attributes:
+        version: version of the rule, `RULE_VERSION` of the program that wrote
+            model.json. The entry there is "rule".
+        dev_fraction: fraction of the rows in the dev set.
+        key: names of the values that decide in which set a row is: the columns
+            of its texts, "words" or "document".
+        clean_fraction: the smallest dev_fraction of the run and of the runs
+            that it started from. None of these runs was trained on a row whose
+            place is below this fraction. 0 if one of these runs chose its sets
+            in another way.
+    """
+
+    version: int
+    dev_fraction: float
+    key: tuple[str, ...]
+    clean_fraction: float
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the weights may have been trained on rows of the dev set."""
+        return self.clean_fraction < self.dev_fraction
+
+    def to_entry(self) -> DevSetRuleEntry:
+        """Returns the entry of model.json."""
+        return {
+            "rule": self.version,
+            "dev_fraction": self.dev_fraction,
+            "key": [*self.key],
+            "clean_fraction": self.clean_fraction,
+        }
+
+
+def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
+    """Returns the rule of a run, None if no run chose the sets of its tables.
+
+    Raises:
+        ValueError: the entry of model.json is incomplete.
+    """
+    entry = preset.training_settings.get(DEV_SET_RULE_ENTRY)
+    if not entry:
+        return None
+    names = DevSetRuleEntry.__annotations__
+    if missing := [name for name in names if name not in entry]:
+        file = os.path.join(preset.path, MODEL_JSON_FILE)
+        raise ValueError(
+            f"{file}: `{DEV_SET_RULE_ENTRY}` lacks `{missing[0]}`; copy the "
+            "file again"
+        )
+    return DevSetRule(
+        version=int(entry["rule"]),
+        dev_fraction=float(entry["dev_fraction"]),
+        key=tuple(map(str, entry["key"])),
+        clean_fraction=float(entry["clean_fraction"]),
+    )
+
+
+class DevSetRuleChoice(NamedTuple):
+    """The chosen rule of a dev set, and a reason to doubt the scores on it.
+
+    Attributes:
+        rule: which rows of --data_file are the dev set.
+        doubt: why the weights may have been trained on rows of the dev set, ""
+            if they were not. Then `rule.is_doubtful` is False.
+    """
+
+    rule: DevSetRule
+    doubt: str
+
+
+def choose_dev_set_rule(
+    preset: Preset | None, config: DataFileConfig, key: tuple[str, ...]
+) -> DevSetRuleChoice:
+    """Chooses which rows of --data_file are the dev set.
+
+    Args:
+        preset: what the folder of the weights states, None if they are random.
+        config: the flags, with the fraction of the rows in the dev set.
+        key: names of the columns by which rows are assigned to a set.
+    """
+    clean_fraction = fraction = config.data_file_options.dev_fraction
+    doubt = ""
+    if preset and (overlap := _find_overlap(preset, config, key)):
+        clean_fraction, doubt = overlap
+    rule = DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
+    return DevSetRuleChoice(rule, doubt)
+
+
+def choose_dev_set_rule_to_record(
+    dev_set_rule: DevSetRule | None, preset: Preset | None
+) -> DevSetRule | None:
+    """Returns the rule for model.json, None if no run used a rule.
+
+    A run on sets of --data_dir records the rule of the run that it starts from.
+
+    Args:
+        dev_set_rule: rule of the command, None without --data_file.
+        preset: what the folder of the weights states, None if they are random.
+    """
+    if dev_set_rule is None and preset:
+        return dev_set_rule_of(preset)
+    return dev_set_rule
+
+
+class _Overlap(NamedTuple):
+    """An overlap of a dev set with the rows that may have trained the weights.
+
+    Attributes:
+        clean_fraction: the largest --dev_fraction whose dev set contains none
+            of these rows, 0.0 if every dev set may contain some.
+        doubt: why the scores cannot be trusted, for the log.
+    """
+
+    clean_fraction: float
+    doubt: str
+
+
+def _find_overlap(
+    preset: Preset, config: DataFileConfig, key: tuple[str, ...]
+) -> _Overlap | None:
+    """Finds an overlap of the dev set with rows that trained the weights.
+
+    Every row has a fixed place from 0 to 1, and the dev set is the rows below
+    --dev_fraction. So a run with --dev_fraction=0.1 was trained on all rows
+    from 0.1 on: on no row of the dev set of 0.1, but on half of the dev set of
+    0.2. For a command with --dev_fraction=0.2:
+
+        run of the weights                        clean_fraction of the result
+        0.2, or 0.3                               (None)
+        0.1                                       0.1
+        0.3, started from a run with 0.1          0.1
+        0.3, started from sets of --data_dir      0.0
+        0.3, of other columns                     0.0
+        sets of --data_dir                        0.0
+        sets of --data_dir, after a run with 0.3  0.0
+        another task                              (None)
+
+    Returns None if the weights were trained on no row of the dev set.
+    """
+    source = preset.source
+    other_way = "chose its dev set in another way"
+    if _may_have_trained_on_any_row(preset, config):
+        return _Overlap(0.0, f"{source} {other_way}")
+    recorded = dev_set_rule_of(preset)
+    fraction = config.data_file_options.dev_fraction
+    if recorded is None:
+        return None
+    if recorded.key != key:
+        return _Overlap(
+            0.0,
+            f"{source} chose its dev set by {_join_names(recorded.key)}, and "
+            f"this command chooses by {_join_names(key)}",
+        )
+    clean = recorded.clean_fraction
+    if fraction <= clean:
+        return None
+    if not clean:
+        return _Overlap(0.0, f"a start of {source} {other_way}")
+    if clean < recorded.dev_fraction:
+        source = f"a start of {source}"
+    return _Overlap(
+        clean,
+        f"{source} was trained with --dev_fraction={clean:g}, and this dev set "
+        f"is of --dev_fraction={fraction:g}",
+    )
+
+
+def _may_have_trained_on_any_row(
+    preset: Preset, config: DataFileConfig
+) -> bool:
+    """Returns whether a run may have trained on any rows of the table.
+
+    Such a run chose its sets by another version of the rule. Or the run is of
+    the same task, and read sets of --data_dir, whose rows may be from the
+    table. If such a run recorded a rule, the rule is that of an earlier run,
+    whose weights it started from.
+    """
+    recorded = dev_set_rule_of(preset)
+    if recorded is not None and recorded.version != RULE_VERSION:
+        return True
+    has_rule = recorded is not None and has_data_file(preset)
+    return _is_trained_on_task(preset, config) and not has_rule
+
+
+def _join_names(names: tuple[str, ...]) -> str:
+    return " and ".join(map(repr, names))
+
+
+def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
+    """Returns whether a run was trained for the task that a command names."""
+    return (
+        TRAIN_SET in set_fingerprints_of(preset)
+        and preset.model_class == config.model_class
+        and preset.training_settings.get("task_name")
+        == config.selected_task_name
+    )
+
+
+def has_data_file(preset: Preset) -> bool:
+    """Returns whether the last command of a run read a --data_file."""
+    provenance = provenance_of(preset.model_json)
+    return "data_file" in provenance.get("command", {})
