@@ -4,8 +4,7 @@ Definitions of what such a folder states. `data`, `modeling`, `training` and
 `serving` share them:
 
     bert_config.py: the sizes and rates of a network
-    kinds.py: one entry for each class of models
-    output_modes.py: what the labels of a classifier are
+    kinds.py: one entry for each class of models, and what labels are
     labels.py: the names of outputs, their order, and labels.txt
     scores.py: the scores in the folder of a run, and which are of one label
     model_json_types.py: the entries of model.json, their types and values

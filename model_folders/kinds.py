@@ -1,14 +1,14 @@
 """The kinds of models: one entry for each class of models in `modeling`.
 
 The name of a kind is the name of its class, which model.json records. All other
-modules look up here what depends on the kind, and which classes there are.
-docs/adding_a_task.md lists the files that a new head needs. This module imports
-neither Keras nor TensorFlow.
+modules look up here what depends on the kind, which classes there are, and what
+the labels of a classifier are. docs/adding_a_task.md lists the files that a new
+head needs. This module imports neither Keras nor TensorFlow.
 """
 
 import dataclasses
 import enum
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 
 class ModelClass(enum.StrEnum):
@@ -93,6 +93,13 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
         pipeline_tag="feature-extraction", has_trained_head=False
     ),
 }
+
+# What a classifier's labels are: one for each text, any number, or a number.
+# --output_mode sets it, and model.json records it.
+OutputMode: TypeAlias = Literal["classification", "multilabel", "regression"]
+CLASSIFICATION: Final = "classification"
+MULTILABEL: Final = "multilabel"
+REGRESSION: Final = "regression"
 
 
 def model_class_of(model: object) -> str:

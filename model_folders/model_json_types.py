@@ -25,7 +25,7 @@ then does is a statement, such as `trims_padding` or `loads_best`.
 from collections.abc import Mapping, Sequence
 from typing import Annotated, TypeAlias, TypedDict
 
-from model_folders.output_modes import OutputMode
+from model_folders.kinds import OutputMode
 
 # A whole number above 0.
 Count: TypeAlias = Annotated[int, range(1, 2**31)]

@@ -17,7 +17,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from model_folders import kinds, output_modes
+from model_folders import kinds
 from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
@@ -89,7 +89,7 @@ def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
 
 def create_graph(
     model: BaseModel,
-    exported_output: ExportedOutput = output_modes.CLASSIFICATION,
+    exported_output: ExportedOutput = kinds.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Mapping
 from pathlib import Path
 
-from model_folders import output_modes
+from model_folders import kinds
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
 from serving.engines import ids_outputs
@@ -76,10 +76,10 @@ def _may_rank(head_settings: HeadSettings) -> bool:
     if not _accepts_pairs(head_settings):
         return False
     output_mode = ids_outputs.output_mode_of(head_settings)
-    if output_mode == output_modes.REGRESSION:
+    if output_mode == kinds.REGRESSION:
         return True
     has_two_labels = len(head_settings.get("labels") or ()) == 2
-    return has_two_labels and output_mode != output_modes.MULTILABEL
+    return has_two_labels and output_mode != kinds.MULTILABEL
 
 
 def _accepts_pairs(head_settings: HeadSettings) -> bool:
@@ -134,7 +134,7 @@ def check_head_settings(
     names = ["max_seq_length"]
     for text_task in TEXT_TASKS_OF_CLASS[model_class]:
         names += text_task.required_settings
-    if head_settings.get("output_mode") == output_modes.REGRESSION:
+    if head_settings.get("output_mode") == kinds.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:

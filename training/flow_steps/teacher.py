@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import modeling
 from model_folders.bert_config import BertConfig
-from model_folders.output_modes import OutputMode
+from model_folders.kinds import OutputMode
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
 from training.config.device_options import POLICY_OF_PRECISION

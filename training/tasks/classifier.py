@@ -19,7 +19,7 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts, glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
-from model_folders import output_modes
+from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from training import task
@@ -104,7 +104,7 @@ class ClassifierTask(
             "doc_stride": self.config.classifier.doc_stride,
         }
         processor = self.processor
-        is_regression = processor.output_mode == output_modes.REGRESSION
+        is_regression = processor.output_mode == kinds.REGRESSION
         if is_regression and processor.definition.may_be_cross_encoder:
             # The table of a command that only exports may name one column of
             # texts. Its model may still be a cross-encoder, which reads pairs
@@ -255,8 +255,8 @@ def create_classifier_loss(
     """
     if processor.definition.learns_relevances:
         return modeling.RankingLoss()
-    if processor.output_mode == output_modes.REGRESSION:
+    if processor.output_mode == kinds.REGRESSION:
         return modeling.RegressionLoss()
-    if processor.output_mode == output_modes.MULTILABEL:
+    if processor.output_mode == kinds.MULTILABEL:
         return modeling.MultiLabelLoss()
     return modeling.ClassifierLoss(class_weights or None)

@@ -16,7 +16,7 @@ from data.classification.classification_features import (
 )
 from data.classification.label_codec import LabelCodec
 from data.text.tokenization import FullTokenizer
-from model_folders import output_modes
+from model_folders import kinds
 
 # Number of pairs that `recall_1` compares with all others in one product.
 _PAIRS_AT_ONCE = 1024
@@ -56,7 +56,7 @@ class CosineCodec(LabelCodec):
     """Turns the vectors of pairs into the cosine of each pair."""
 
     def __init__(self) -> None:
-        super().__init__(output_modes.REGRESSION, None)
+        super().__init__(kinds.REGRESSION, None)
 
     def compute_values(self, outputs: FloatArray) -> FloatArray:
         """Computes the cosine of each pair, float [pairs, 1].

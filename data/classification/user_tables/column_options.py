@@ -6,8 +6,8 @@ from typing import Any, Self
 
 from data.classification import metrics
 from data.tables.table_layout import LayoutOptions, TableLayout
-from model_folders import output_modes
-from model_folders.output_modes import OutputMode
+from model_folders import kinds
+from model_folders.kinds import OutputMode
 from options import fields
 
 # The options that name a column.
@@ -40,7 +40,7 @@ class ColumnOptions(LayoutOptions):
         "was trained with.",
     )
     output_mode: OutputMode = fields.head_option(
-        output_modes.CLASSIFICATION,
+        kinds.CLASSIFICATION,
         "Kind of label: classification = one label for each text, multilabel "
         "= any number of labels, regression = a number.",
         choices=tuple(metrics.METRICS_OF_MODE),
@@ -98,7 +98,7 @@ class ColumnOptions(LayoutOptions):
             if name not in chosen_columns
         }
         return dataclasses.replace(
-            self, output_mode=output_modes.REGRESSION, **changes
+            self, output_mode=kinds.REGRESSION, **changes
         )
 
 

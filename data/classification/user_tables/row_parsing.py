@@ -17,9 +17,9 @@ from data.classification.user_tables import label_notations
 from data.sets.example_reader import SetFile
 from data.sets.text_keys import is_blank
 from data.tables.tables import TableRow, texts_of
-from model_folders import output_modes
+from model_folders import kinds
+from model_folders.kinds import OutputMode
 from model_folders.labels import join_labels, normal_label
-from model_folders.output_modes import OutputMode
 
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
@@ -136,13 +136,13 @@ class RowParser:
             return None
         place = f"{place}, column {self.label_flag!r}"
         labels = self.file.labels
-        if self.output_mode == output_modes.MULTILABEL and len(cells) == 1:
+        if self.output_mode == kinds.MULTILABEL and len(cells) == 1:
             label: Label | None = label_notations.parse_label_list(
                 cells[0], self.label_separator, place
             )
         elif any(map(label_notations.is_empty, cells)):
             return None
-        elif self.output_mode == output_modes.REGRESSION:
+        elif self.output_mode == kinds.REGRESSION:
             label = parse_regression_label(cells[0], place)
         elif len(cells) == 1:
             label = label_notations.parse_label(cells[0], place, labels)

@@ -20,7 +20,7 @@ from data.sets.file_sets import FileSets
 from data.sets.set_names import find_set_file
 from data.tables.tables import Table
 from files.paths import StrPath
-from model_folders import output_modes
+from model_folders import kinds
 
 
 def open_table_processor(
@@ -80,7 +80,7 @@ def _read_label_columns(
     `table` is --data_file, None with --data_dir.
     """
     value = options.label_column
-    if options.output_mode == output_modes.REGRESSION or "," not in value:
+    if options.output_mode == kinds.REGRESSION or "," not in value:
         return [value] if value else []
     columns: list[str] = []
     if table is not None:

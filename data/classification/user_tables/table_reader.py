@@ -20,8 +20,8 @@ from data.sets.text_keys import key_of
 from data.tables.prodigy import read_accepted_rows
 from data.tables.tables import Table, TableRow, read_table
 from files.paths import StrPath
-from model_folders import output_modes
-from model_folders.output_modes import OutputMode
+from model_folders import kinds
+from model_folders.kinds import OutputMode
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 # {set: names that its table may have in --data_dir}.
@@ -68,7 +68,7 @@ class TableReader(ExampleReader[InputExample]):
         # Several columns contain 0 or 1, one for each label.
         is_one_hot = len(label_columns) > 1
         self.output_mode: OutputMode = (
-            output_modes.MULTILABEL if is_one_hot else options.output_mode
+            kinds.MULTILABEL if is_one_hot else options.output_mode
         )
         self.labels_of_flags = task_labels.labels_of_flags(
             options.labels, self.output_mode, label_columns
@@ -111,7 +111,7 @@ class TableReader(ExampleReader[InputExample]):
 
     def labels_of(self, example: InputExample) -> list[str]:
         """Returns the labels, [] in regression or without a label."""
-        if self.output_mode == output_modes.REGRESSION or example.label is None:
+        if self.output_mode == kinds.REGRESSION or example.label is None:
             return []
         return class_names_of(example.label)
 
@@ -139,7 +139,7 @@ class TableReader(ExampleReader[InputExample]):
             # A split has logged the numbers of both sets.
             task_labels.log_label_counts(labels, train)
         task_labels.warn_of_labels(train, dev)
-        if self.output_mode == output_modes.MULTILABEL:
+        if self.output_mode == kinds.MULTILABEL:
             task_labels.warn_of_joined_labels(
                 train_source, labels, self._options.label_separator
             )

@@ -21,18 +21,18 @@ from data.classification.user_tables.label_notations import (
 from data.sets.label_spelling import describe_misspelled_labels
 from data.tables.headers import usual_names
 from files.paths import StrPath
-from model_folders import output_modes
+from model_folders import kinds
+from model_folders.kinds import OutputMode
 from model_folders.labels import (
     check_labels,
     join_labels,
 )
-from model_folders.output_modes import OutputMode
 
 # {output mode: the least number of labels}.
 _MIN_LABELS: dict[OutputMode, int] = {
-    output_modes.CLASSIFICATION: 2,
-    output_modes.MULTILABEL: 1,
-    output_modes.REGRESSION: 0,
+    kinds.CLASSIFICATION: 2,
+    kinds.MULTILABEL: 1,
+    kinds.REGRESSION: 0,
 }
 # A label with fewer rows is hardly learned.
 _MIN_ROWS_OF_LABEL = 5
@@ -65,7 +65,7 @@ def labels_of_flags(
     names = [convert_label(label, "--labels") for label in labels or ()]
     if labels is not None:
         check_labels(names, "--labels", min_labels=_MIN_LABELS[output_mode])
-    if output_mode == output_modes.REGRESSION:
+    if output_mode == kinds.REGRESSION:
         # A regression has no labels, whatever --labels names.
         return []
     return None if labels is None else names

@@ -10,12 +10,11 @@ from typing import Any
 
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
-from model_folders import output_modes
+from model_folders import kinds
 from model_folders.bert_config import ACTIVATIONS, BertConfig
-from model_folders.kinds import KIND_OF_CLASS, ModelClass, kind_of
+from model_folders.kinds import KIND_OF_CLASS, ModelClass, OutputMode, kind_of
 from model_folders.labels import check_labels
 from model_folders.model_json_types import HeadSettings
-from model_folders.output_modes import OutputMode
 from model_folders.tokenizer_files import Tokenizer
 
 # Names of files of weights, and of index files, which list the file that
@@ -42,9 +41,9 @@ CLASS_OF_ARCHITECTURE: dict[str, ModelClass] = {
 }
 # {value of --output_mode: value of `problem_type` in transformers}.
 PROBLEM_TYPE_OF_MODE: dict[OutputMode, str] = {
-    output_modes.CLASSIFICATION: "single_label_classification",
-    output_modes.MULTILABEL: "multi_label_classification",
-    output_modes.REGRESSION: output_modes.REGRESSION,
+    kinds.CLASSIFICATION: "single_label_classification",
+    kinds.MULTILABEL: "multi_label_classification",
+    kinds.REGRESSION: kinds.REGRESSION,
 }
 # {activation in config.json: activation in `BertConfig`}. If several names mean
 # the same activation, `create_config_json` writes the last name.
@@ -118,7 +117,7 @@ def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
         is_regression = num_labels == 1
         if not is_regression:
             return {}
-        return {"output_mode": output_modes.REGRESSION, "problem_type": None}
+        return {"output_mode": kinds.REGRESSION, "problem_type": None}
     head_settings: HeadSettings = {"problem_type": problem_type}
     for output_mode, name in PROBLEM_TYPE_OF_MODE.items():
         if name == problem_type:

@@ -1,6 +1,6 @@
 """Exports the head of a multiple-choice model: only `ids`, and ONNX."""
 
-from model_folders import output_modes
+from model_folders import kinds
 from model_folders.model_json_types import SharedHeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving import engines
@@ -26,9 +26,7 @@ def create_choice_signatures(
         head_settings: settings of the head. A multiple-choice model needs none.
         options: none of them applies to `ids`.
     """
-    return ExportSignatures(
-        create_label_predictor(model, output_modes.CLASSIFICATION)
-    )
+    return ExportSignatures(create_label_predictor(model, kinds.CLASSIFICATION))
 
 
 def _add_onnx_head(

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from data.padding import trim_batch
 from data.text.token_windows_graph import Windows
-from model_folders import output_modes
+from model_folders import kinds
 from model_folders.model_json_types import TokenClassifierSettings
 from modeling.task_models import BertTokenClassifier
 from serving.export_options import ExportOptions
@@ -104,7 +104,7 @@ class _WordTagger:
         self._options = options
         self._tokenizer = options.packing.tokenizer
         self.predict = share_graph(
-            create_label_predictor(model, output_modes.CLASSIFICATION)
+            create_label_predictor(model, kinds.CLASSIFICATION)
         )
         # Both signatures call the same graph.
         self.tag_words = share_graph(self._tag_words)

@@ -6,7 +6,7 @@ B = batch size, C = choices, T = length in WordPieces.
 import dataclasses
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from model_folders import output_modes
+from model_folders import kinds
 from serving.engines import ids_outputs
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ class EncoderGraph:
         outputs = {"logits": GraphOutput(logits, shape)}
         if self.exported_output == ids_outputs.LOGITS:
             return outputs
-        if self.exported_output == output_modes.REGRESSION:
+        if self.exported_output == kinds.REGRESSION:
             values = self.builder.select(logits, 0, axis=-1)
             return outputs | {"values": GraphOutput(values, shape[:1])}
-        is_multilabel = self.exported_output == output_modes.MULTILABEL
+        is_multilabel = self.exported_output == kinds.MULTILABEL
         operation = "Sigmoid" if is_multilabel else "Softmax"
         probabilities = self.builder.add(operation, logits)
         return outputs | {"probabilities": GraphOutput(probabilities, shape)}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
-from model_folders import output_modes
+from model_folders import kinds
 from model_folders.formats.huggingface.config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_json_types import SharedHeadSettings
@@ -133,8 +133,8 @@ def compute_outputs(
     """
     if exported_output == ids_outputs.LOGITS:
         return {"logits": logits}
-    if exported_output == output_modes.REGRESSION:
+    if exported_output == kinds.REGRESSION:
         return {"values": logits[:, 0]}
-    if exported_output == output_modes.MULTILABEL:
+    if exported_output == kinds.MULTILABEL:
         return {"probabilities": tf.sigmoid(logits)}
     return {"probabilities": tf.nn.softmax(logits)}

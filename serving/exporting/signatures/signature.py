@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias, TypeVar, TypeVarTuple
 
 import tensorflow as tf
 
-from model_folders import output_modes
+from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
 from modeling import ops
 from serving.engines import ids_outputs
@@ -59,7 +59,7 @@ class ExportSignatures:
     head_settings: HeadSettings = dataclasses.field(
         default_factory=HeadSettings
     )
-    exported_output: ids_outputs.ExportedOutput = output_modes.CLASSIFICATION
+    exported_output: ids_outputs.ExportedOutput = kinds.CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:

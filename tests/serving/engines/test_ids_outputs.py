@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from data.probabilities import to_probabilities
-from model_folders import kinds, output_modes
+from model_folders import kinds
 from model_folders.formats.huggingface.config import PROBLEM_TYPE_OF_MODE
 from model_folders.kinds import ModelClass
 from serving.engines import ids_outputs
@@ -66,9 +66,7 @@ def test_a_kind_that_exports_its_logits_gets_them_back(monkeypatch):
     "kind", [ModelClass.TOKEN_CLASSIFIER, ModelClass.MULTIPLE_CHOICE]
 )
 def test_tags_and_choices_keep_their_order(kind):
-    assert (
-        ids_outputs.exported_output_of(kind, {}) == output_modes.CLASSIFICATION
-    )
+    assert ids_outputs.exported_output_of(kind, {}) == kinds.CLASSIFICATION
     probabilities = tf.nn.softmax(LOGITS[None]).numpy()
     outputs = {"probabilities": probabilities}
     result = ids_outputs.to_logits(kind, {}, outputs)
