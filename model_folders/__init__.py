@@ -8,12 +8,12 @@ Definitions of what such a folder states. `data`, `modeling`, `training` and
         the classes that Keras loads from a `.keras` file
     labels.py: the names of outputs, their order, and labels.txt
     scores.py: the scores in the folder of a run, and which are of one label
-    model_json_types.py: the entries of model.json, their types and values
 
 Which module reads the files of a folder:
 
     reading/: `read_preset` and `Preset`, all that the files of a folder state
-    model_json.py: model.json, which this project writes
+    model_json.py: model.json, which this project writes: its entries with their
+        types and valid values, and `read_model_json`
     tokenizer_files.py: creates vocab.txt and the files beside it
     formats/: the files of each format of weights
 

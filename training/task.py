@@ -22,7 +22,7 @@ from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
 from data.sets.set_names import SetName
 from model_folders.kinds import OutputMode
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig

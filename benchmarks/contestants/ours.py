@@ -20,7 +20,7 @@ from benchmarks import tickets, timing
 from command_line import flags
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from modeling import losses
 from modeling.accelerated.inference import GraphPredictor
 from modeling.base_loss import AnyLoss

@@ -12,7 +12,7 @@ from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import kinds
 from model_folders.kinds import OutputMode
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 
 # What a model learns of texts: their labels, the relevances of passages to a
 # query, or vectors, whose cosines are compared.

@@ -14,7 +14,7 @@ import google_crc32c
 from data.io import text_files, tf_examples, tfrecord_files
 from data.parallel_jobs.job_json_types import MANIFEST_ENDING, Manifest
 from files.json_files import parse_json
-from model_folders.model_json_types import Fingerprint
+from model_folders.model_json import Fingerprint
 from terminal import progress
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")

@@ -30,7 +30,7 @@ from data.text.wordpiece import (
     WordpieceTokenizer,
     split_around,
 )
-from model_folders.model_json_types import TokenizerIdentity
+from model_folders.model_json import TokenizerIdentity
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer

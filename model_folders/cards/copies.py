@@ -11,7 +11,7 @@ from typing import cast
 
 from model_folders import model_json
 from model_folders.cards import model_card
-from model_folders.model_json_types import (
+from model_folders.model_json import (
     HeadSettings,
     ModelJson,
     Provenance,

@@ -22,15 +22,13 @@ from model_folders.cards.example_calls import (
 )
 from model_folders.cards.file_table import list_file_rows
 from model_folders.model_json import (
-    head_settings_of,
-    provenance_of,
-    training_settings_of,
-)
-from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
     Provenance,
     TrainingSettings,
+    head_settings_of,
+    provenance_of,
+    training_settings_of,
 )
 from model_folders.scores import (
     list_missed_labels,

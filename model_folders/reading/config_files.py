@@ -15,7 +15,7 @@ from model_folders.formats.huggingface.config import HUGGINGFACE_WEIGHTS
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.object_based import folders as object_folders
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 
 # Other weights that config.json describes. They are read before a checkpoint
 # with a NAME.index, which bert_config.json describes.

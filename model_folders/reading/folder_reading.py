@@ -26,7 +26,7 @@ from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.object_based import folders as object_folders
 from model_folders.kinds import ModelClass
 from model_folders.labels import read_labels
-from model_folders.model_json_types import (
+from model_folders.model_json import (
     HeadSettings,
     ModelJson,
     TrainingSettings,

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypedDict
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.model_json_types import (
+from model_folders.model_json import (
     HeadSettings,
     ModelJson,
     TrainingSettings,

@@ -15,7 +15,7 @@ from pathlib import Path
 from data.io import file_checksums
 from data.parallel_jobs.job_json_types import InputEntry
 from model_folders import model_json
-from model_folders.model_json_types import ModelJson
+from model_folders.model_json import ModelJson
 from serving.engines.export_formats import FILE_OF_FORMAT, ExportFormat
 
 

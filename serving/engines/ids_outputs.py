@@ -21,7 +21,7 @@ from data.arrays import FloatArray
 from data.probabilities import to_log_probabilities
 from model_folders import kinds
 from model_folders.kinds import ModelClass, OutputMode
-from model_folders.model_json_types import ClassifierSettings
+from model_folders.model_json import ClassifierSettings
 from serving.engines import OutputArrays
 
 # What an export computes from the logits in its signature `ids`.

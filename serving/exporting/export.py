@@ -11,7 +11,7 @@ import os
 from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder
 from serving.export_options import ExportOptions

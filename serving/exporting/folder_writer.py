@@ -20,7 +20,7 @@ from model_folders.formats.huggingface.config import (
     create_config_json,
 )
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_json_types import HeadSettings, ModelJson
+from model_folders.model_json import HeadSettings, ModelJson
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import create_tokenizer_files

@@ -12,7 +12,7 @@ from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
 from model_folders import kinds
 from model_folders.kinds import OutputMode
-from model_folders.model_json_types import ClassifierSettings
+from model_folders.model_json import ClassifierSettings
 from serving.engines import OutputArrays, ids_outputs
 from serving.text_tasks.pairs import (
     CutReply,

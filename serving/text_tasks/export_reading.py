@@ -13,7 +13,7 @@ from typing import NamedTuple
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from serving.engines import Engine, checksums

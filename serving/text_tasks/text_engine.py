@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Generic, TypeAlias, TypeVar
 
 from data.text.tokenization import FullTokenizer
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from serving.engines import BatchLimits, Engine
 
 # What text tasks must know of the head of a model, such as a `ClassifierHead`.

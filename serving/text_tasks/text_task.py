@@ -17,7 +17,7 @@ from typing import (
     cast,
 )
 
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from options.fields import option
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import (

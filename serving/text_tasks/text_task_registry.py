@@ -7,7 +7,7 @@ from pathlib import Path
 
 from model_folders import kinds
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from serving.engines import ids_outputs
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK

@@ -10,7 +10,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
 from serving.export_options import ExportOptions

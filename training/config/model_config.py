@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 
 import modeling
-from model_folders.model_json_types import TrainingSettings
+from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
 from options.config import Config
 from options.fields import group

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar, cast
 
 from files import json_files
-from model_folders.model_json import MODEL_JSON_FILE
-from model_folders.model_json_types import RunFlagsEntry
+from model_folders.model_json import MODEL_JSON_FILE, RunFlagsEntry
 from model_folders.reading.preset import NetworkArguments
 from options.fields import Role, group
 from options.path_types import STATE_FOLDER

@@ -28,5 +28,5 @@ What happens, in the order of a command, and what the user reads then:
    training, `check_resumed_train_set` in preparation/ compares the train set.
 
 The modules of this package load no TensorFlow. In other packages,
-model_folders/model_json_types.py only defines the types of what is recorded.
+model_folders/model_json.py only defines the types of what is recorded.
 """

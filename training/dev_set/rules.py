@@ -9,8 +9,11 @@ import os
 from typing import Final, NamedTuple
 
 from data.sets.text_keys import RULE_VERSION
-from model_folders.model_json import MODEL_JSON_FILE, provenance_of
-from model_folders.model_json_types import DevSetRuleEntry
+from model_folders.model_json import (
+    MODEL_JSON_FILE,
+    DevSetRuleEntry,
+    provenance_of,
+)
 from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import DataFileConfig
 from training.dev_set.set_fingerprints import TRAIN_SET, set_fingerprints_of

@@ -13,7 +13,7 @@ from absl import logging
 from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from model_folders.scores import list_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.comparison import compare_dev_set

@@ -7,7 +7,7 @@ import functools
 import json
 import zlib
 
-from model_folders.model_json_types import TrainingSettings
+from model_folders.model_json import TrainingSettings
 from training.dev_set.rules import (
     DEV_SET_RULE_ENTRY,
     choose_dev_set_rule_to_record,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 import modeling
-from model_folders.model_json_types import TrainingSettings
+from model_folders.model_json import TrainingSettings
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps
 

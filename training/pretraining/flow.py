@@ -14,7 +14,7 @@ import serving
 from data.io import record_checks, record_datasets
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import SharedHeadSettings
+from model_folders.model_json import SharedHeadSettings
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
 from training.flow_steps import final_steps

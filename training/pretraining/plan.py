@@ -12,7 +12,7 @@ from typing import cast
 import modeling
 from data.io import record_datasets
 from data.pretraining import record_inspection
-from model_folders.model_json_types import (
+from model_folders.model_json import (
     Fingerprint,
     TrainingSettings,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import tensorflow as tf
 
 import modeling
-from model_folders.model_json_types import Fingerprint, TrainingInputs
+from model_folders.model_json import Fingerprint, TrainingInputs
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.files_beside import list_files_beside
 from model_folders.reading.folder_reading import folder_of

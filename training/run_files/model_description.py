@@ -19,8 +19,8 @@ from model_folders import kinds, model_json
 from model_folders.bert_config import BERT_CONFIG_FILE
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_json import MODEL_JSON_FILE
-from model_folders.model_json_types import (
+from model_folders.model_json import (
+    MODEL_JSON_FILE,
     HeadSettings,
     ModelJson,
     TrainingSettings,

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Self
 from files.atomic import write_text
 from model_folders.cards import file_table, model_card
 from model_folders.checkpoint_folders import find_best_checkpoint
-from model_folders.model_json import MODEL_JSON_FILE, read_model_json
-from model_folders.model_json_types import (
+from model_folders.model_json import (
+    MODEL_JSON_FILE,
     ModelJson,
     TrainingSettings,
+    read_model_json,
 )
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset

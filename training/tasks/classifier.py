@@ -20,7 +20,7 @@ from data.classification.glue import glue_layouts, glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders import kinds
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from model_folders.scores import Scores
 from training import task
 from training.config.classifier_config import ClassifierConfig

@@ -22,7 +22,7 @@ from data.probabilities import to_probabilities
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import kinds
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from model_folders.scores import Scores
 from training import task
 from training.config.ner_config import NerConfig

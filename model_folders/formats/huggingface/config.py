@@ -14,7 +14,7 @@ from model_folders import kinds
 from model_folders.bert_config import ACTIVATIONS, BertConfig
 from model_folders.kinds import KIND_OF_CLASS, ModelClass, OutputMode, kind_of
 from model_folders.labels import check_labels
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from model_folders.tokenizer_files import Tokenizer
 
 # Names of files of weights, and of index files, which list the file that

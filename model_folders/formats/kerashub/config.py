@@ -13,7 +13,7 @@ from files.paths import StrPath
 from model_folders import kinds
 from model_folders.bert_config import BertConfig
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer
 
 CONFIG_FILE = "config.json"

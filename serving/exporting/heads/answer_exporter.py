@@ -17,7 +17,7 @@ from data.squad.squad_options import (
     to_settings,
 )
 from data.text.token_windows_graph import Windows
-from model_folders.model_json_types import SpanLabelerSettings
+from model_folders.model_json import SpanLabelerSettings
 from modeling.task_models import BertSpanLabeler
 from serving.engines import ids_outputs
 from serving.export_options import ExportOptions

@@ -14,7 +14,7 @@ from data.probabilities import MULTILABEL_THRESHOLD
 from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.kinds import ModelClass, OutputMode
-from model_folders.model_json_types import ClassifierSettings
+from model_folders.model_json import ClassifierSettings
 from modeling.task_models import BertClassifier
 from serving.engines import ids_outputs
 from serving.export_options import ExportOptions

@@ -7,7 +7,7 @@ import functools
 
 import tensorflow as tf
 
-from model_folders.model_json_types import SharedHeadSettings
+from model_folders.model_json import SharedHeadSettings
 from modeling.bert import BertModel
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from modeling.base_model import BaseModel
 from serving.export_options import ExportOptions
 from serving.exporting.onnx_graph.encoder_graph import (

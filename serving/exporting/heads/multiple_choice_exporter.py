@@ -1,7 +1,7 @@
 """Exports the head of a multiple-choice model: only `ids`, and ONNX."""
 
 from model_folders import kinds
-from model_folders.model_json_types import SharedHeadSettings
+from model_folders.model_json import SharedHeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving import engines
 from serving.export_options import ExportOptions

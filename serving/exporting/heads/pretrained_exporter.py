@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from data.text.ragged import with_row_splits
-from model_folders.model_json_types import SharedHeadSettings
+from model_folders.model_json import SharedHeadSettings
 from modeling.task_models import BertPretrainer
 from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter

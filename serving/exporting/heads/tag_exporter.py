@@ -10,7 +10,7 @@ import tensorflow as tf
 from data.padding import trim_batch
 from data.text.token_windows_graph import Windows
 from model_folders import kinds
-from model_folders.model_json_types import TokenClassifierSettings
+from model_folders.model_json import TokenClassifierSettings
 from modeling.task_models import BertTokenClassifier
 from serving.export_options import ExportOptions
 from serving.exporting.graphs.tagging_graph import (

@@ -11,7 +11,7 @@ import tensorflow as tf
 from model_folders import kinds
 from model_folders.formats.huggingface.config import default_labels
 from model_folders.labels import check_labels
-from model_folders.model_json_types import SharedHeadSettings
+from model_folders.model_json import SharedHeadSettings
 from modeling import ops
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, TypeVar, TypeVarTuple
 import tensorflow as tf
 
 from model_folders import kinds
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from modeling import ops
 from serving.engines import ids_outputs
 from serving.exporting.signatures.batching_graph import Tensors
