@@ -23,6 +23,7 @@ then does is a statement, such as `trims_padding` or `loads_best`.
 This module imports neither Keras nor TensorFlow.
 """
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import (
@@ -312,6 +313,11 @@ def read_model_json(folder: StrPath) -> ModelJson:
         )
     check_entries(values, ModelJson, file)
     return cast("ModelJson", values)
+
+
+def format_json(contents: ModelJson) -> str:
+    """Returns the text of a model.json."""
+    return json.dumps(contents, indent=2) + "\n"
 
 
 def head_settings_of(contents: ModelJson) -> HeadSettings:

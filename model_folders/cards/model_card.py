@@ -3,17 +3,22 @@
 Each class contains the values of one kind of card, and its template in
 templates/ contains the words. Every value that a template shows is escaped by
 markdown.py, unless it is Markdown already.
+
+A copy or an export of weights contains a model.json too, which says the same of
+the original as its card. Both contain names and checksums of input files, but
+no folders, no names of machines and no texts of examples.
 """
 
 import abc
+import copy
 import dataclasses
 import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from model_folders import kinds
+from model_folders import kinds, model_json
 from model_folders.cards import markdown
 from model_folders.cards.example_calls import (
     ExampleCall,
@@ -30,6 +35,8 @@ from model_folders.model_json import (
     provenance_of,
     training_settings_of,
 )
+from model_folders.reading import hub
+from model_folders.reading.preset import Preset
 from model_folders.scores import (
     list_missed_labels,
     overall_scores,
@@ -132,6 +139,16 @@ class Card(abc.ABC):
             "split_by_label": split_by_label,
         }
         return environment.get_template(self.template).render(card=self)
+
+    def create_copy_files(self) -> dict[str, str]:
+        """Returns {file: text} of model.json and README.md of a copy.
+
+        `model_json` is the result of `create_model_json_of_copy`.
+        """
+        return {
+            model_json.MODEL_JSON_FILE: model_json.format_json(self.model_json),
+            CARD_FILE: self.text(),
+        }
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -258,3 +275,51 @@ def is_own_card(path: os.PathLike[str]) -> bool:
     """Returns whether a run wrote a README.md, and may replace it."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.readline().strip() == _OWN_MARK
+
+
+def create_model_json_of_copy(
+    preset: Preset | None,
+    model_class: str,
+    head_settings: HeadSettings | None = None,
+    *,
+    step: int | None = None,
+    changed: Sequence[str] = (),
+) -> ModelJson:
+    """Returns the contents of model.json for a copy or an export of weights.
+
+    Args:
+        preset: Preset of the folder that the weights come from. None if the
+            weights are random.
+        model_class: class of the model that is copied or exported.
+        head_settings: settings of the head to add to those in `preset`.
+        step: training step at which the weights were saved, None if unknown.
+        changed: names of settings in `preset` that no longer apply to the
+            copy.
+    """
+    preset = preset or Preset("")
+    contents = copy.deepcopy(preset.model_json)
+    contents = contents or {"version": model_json.VERSION}
+    # A dict with only some entries of a TypedDict of settings is of this type
+    # too.
+    task_entry = {
+        **preset.head_settings,
+        "name": model_class,
+        **(head_settings or {}),
+    }
+    contents[model_json.HEAD_SETTINGS] = cast("HeadSettings", task_entry)
+    provenance = contents.setdefault(model_json.PROVENANCE, Provenance())
+    kept = {
+        name: value
+        for name, value in preset.training_settings.items()
+        if name not in changed
+    }
+    provenance["settings"] = cast("TrainingSettings", kept)
+    if source := hub.hub_path_of(preset.path):
+        provenance["weights"] = source
+    if step is not None:
+        provenance["step"] = step
+    # These entries are about the files in the folder of `preset`.
+    contents.pop("best_step", None)
+    contents.pop("files", None)
+    contents.pop(model_json.CHECKSUMS, None)
+    return contents

@@ -14,7 +14,7 @@ from model_folders.bert_config import (
     BERT_CONFIG_FILE,
     HUGGINGFACE_CONFIG_FILE,
 )
-from model_folders.cards import copies, file_table, model_card
+from model_folders.cards import file_table, model_card
 from model_folders.formats.huggingface.config import (
     PROBLEM_TYPE_OF_MODE,
     create_config_json,
@@ -75,7 +75,7 @@ def write_export(
         contents = _create_model_json(folder, model, options, head_settings)
         sizes = _measure_files(folder, options)
         card = _create_card(contents, sizes, signatures, options)
-        text = copies.format_json(contents)
+        text = model_json.format_json(contents)
         atomic.write_text(extra / model_json.MODEL_JSON_FILE, text)
         atomic.write_text(folder / model_card.CARD_FILE, card.text())
         return card
@@ -108,7 +108,7 @@ def _create_model_json(
     preset = options.weights or None
     if preset is not None and not isinstance(preset, Preset):
         preset = folder_reading.read_preset(preset)
-    contents = copies.create_model_json_of_copy(
+    contents = model_card.create_model_json_of_copy(
         preset, kinds.model_class_of(model), head_settings
     )
     contents[model_json.CHECKSUMS] = checksums.checksums_of_networks(

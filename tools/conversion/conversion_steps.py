@@ -13,7 +13,7 @@ from absl import logging
 import modeling
 from data.text import tokenization, tokenizer_loading, vocabulary_learning
 from model_folders import kinds
-from model_folders.cards import copies, model_card
+from model_folders.cards import model_card
 from model_folders.formats.head_names import head_classes_of
 from model_folders.formats.huggingface.sentence_transformers import (
     read_vector_files,
@@ -209,7 +209,7 @@ def write_copy(
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
-    contents = copies.create_model_json_of_copy(
+    contents = model_card.create_model_json_of_copy(
         preset,
         model_class,
         {"max_seq_length": max_seq_length},
@@ -224,7 +224,7 @@ def write_copy(
         labels=preset.labels if has_labels else None,
         do_lower_case=tokenizer.do_lower_case,
     )
-    files = copies.create_copy_files(card)
+    files = card.create_copy_files()
     if model_class == ModelClass.ENCODER:
         files |= read_vector_files(Path(preset.path))
     save = _choose_save(preset, model_class, max_seq_length, output_format)

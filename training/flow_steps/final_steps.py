@@ -12,7 +12,7 @@ import modeling
 import serving
 from dependencies.installation import with_command_names
 from model_folders import kinds
-from model_folders.cards import copies, model_card
+from model_folders.cards import model_card
 from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
 from training.loop.trainer import Trainer
@@ -37,7 +37,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     run_folder = trainer.run_folder
     step = trainer.run_weights.global_step
     tokenizer = trainer.starting_point.tokenizer
-    contents = copies.create_model_json_of_copy(
+    contents = model_card.create_model_json_of_copy(
         trainer.run_weights.preset,
         kinds.model_class_of(trainer.model),
         step=step or None,
@@ -53,7 +53,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
         path,
         tokenizer=tokenizer,
         labels=run_folder.labels,
-        files=copies.create_copy_files(card),
+        files=card.create_copy_files(),
     )
     logging.info("Wrote the weights to %s", path)
 

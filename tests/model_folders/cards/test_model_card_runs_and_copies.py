@@ -1,4 +1,4 @@
-"""Model cards: what they say, and whose README.md stays."""
+"""Cards of runs and copies: what they say, and whose README.md stays."""
 
 import dataclasses
 import json
@@ -6,7 +6,7 @@ import re
 
 import modeling
 from model_folders import kinds
-from model_folders.cards import copies, model_card
+from model_folders.cards import model_card
 from model_folders.reading import folder_reading
 from tests.support import models
 from tests.support.models import built
@@ -85,7 +85,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
         "files": ["vocab.txt"],
     }
     (tmp_path / "model.json").write_text(json.dumps(described))
-    copied = copies.create_model_json_of_copy(
+    copied = model_card.create_model_json_of_copy(
         folder_reading.read_preset(tmp_path),
         "BertClassifier",
         {"doc_stride": 3},
@@ -97,11 +97,11 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
 
 
 def save_copy(folder, model):
-    contents = copies.create_model_json_of_copy(
+    contents = model_card.create_model_json_of_copy(
         None, kinds.model_class_of(model)
     )
     card = model_card.WeightsCard(model_json=contents)
-    files = copies.create_copy_files(card)
+    files = card.create_copy_files()
     modeling.save_release(model, folder, files=files)
 
 
