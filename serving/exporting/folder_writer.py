@@ -14,7 +14,7 @@ from model_folders.bert_config import (
     BERT_CONFIG_FILE,
     HUGGINGFACE_CONFIG_FILE,
 )
-from model_folders.cards import file_table, model_card
+from model_folders.cards import model_card
 from model_folders.formats.huggingface.config import (
     PROBLEM_TYPE_OF_MODE,
     create_config_json,
@@ -119,7 +119,7 @@ def _create_model_json(
 
 def _measure_files(folder: Path, options: ExportOptions) -> dict[str, int]:
     """Returns {name: size in bytes} of the files that the card lists."""
-    sizes = file_table.file_sizes(folder)
+    sizes = model_card.file_sizes(folder)
     if not _is_only_saved_model(options):
         # The card lists model.json too, which is written later.
         sizes[model_json.MODEL_JSON_FILE] = 0
