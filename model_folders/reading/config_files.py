@@ -1,4 +1,7 @@
-"""Finds and reads the configuration of a network, in a file of any library."""
+"""Finds the files that say what weights mean, and reads their configuration.
+
+The files may be of any library.
+"""
 
 import os
 import re
@@ -14,6 +17,7 @@ from model_folders.formats.huggingface import config as huggingface_config
 from model_folders.formats.huggingface.config import HUGGINGFACE_WEIGHTS
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.object_based import folders as object_folders
+from model_folders.formats.shards import list_shards
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
 
@@ -123,3 +127,21 @@ def read_class_and_settings(
     if kerashub_config.is_kerashub(values):
         return kerashub_config.read_class_and_settings(os.path.dirname(path))
     return huggingface_config.parse_class_and_settings(values, path)
+
+
+def list_files_beside(path: str) -> list[str]:
+    """Returns the files that change what the weights in a file mean.
+
+    These files contain more of the weights, or say what the weights mean. Some
+    formats have none.
+
+    Args:
+        path: path of the weights in any format, or of their index.
+
+    Raises:
+        OSError: the index cannot be read.
+        ValueError: the index is malformed.
+    """
+    if path.endswith(".index.json"):
+        return list_shards(path)
+    return kerashub_config.list_kerashub_files_beside(path)

@@ -9,7 +9,7 @@ import tensorflow as tf
 import modeling
 from model_folders.model_json import Fingerprint, TrainingInputs
 from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.files_beside import list_files_beside
+from model_folders.reading.config_files import list_files_beside
 from model_folders.reading.folder_reading import folder_of
 from model_folders.reading.preset import PathOrPreset, Preset
 from training.config.training_config import TrainingConfig

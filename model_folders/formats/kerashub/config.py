@@ -12,6 +12,7 @@ from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders import kinds
 from model_folders.bert_config import BertConfig
+from model_folders.formats.shards import read_weight_map, shard_path
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
 from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer
@@ -225,6 +226,40 @@ def read_embedder_pooling(folder: StrPath) -> str | None:
     _, entries = read_task(folder)
     mode = entries.get("pooling_mode", "mean")
     return None if mode == "mean" else f"pooling by {mode}"
+
+
+def list_kerashub_files_beside(path: str) -> list[str]:
+    """Returns the files that say more of the weights of a preset.
+
+    Args:
+        path: path of the weights, or of their index. For a path of another
+            format, the list is empty.
+    """
+    folder, name = os.path.split(path)
+    if name not in (WEIGHTS_FILE, INDEX_FILE):
+        return []
+    # The datasets in the file are numbered, and config.json describes them.
+    files = [
+        os.path.join(folder, name_beside)
+        for name_beside in (TASK_WEIGHTS_FILE, TASK_FILE, CONFIG_FILE)
+    ]
+    existing_files = [*filter(os.path.isfile, files)]
+    if name == INDEX_FILE:
+        existing_files += sorted({file for _, file in read_shards(path)})
+    return existing_files
+
+
+def read_shards(path: str) -> list[tuple[str, str]]:
+    """Returns (group of datasets, path of a file with some of these datasets).
+
+    Args:
+        path: path of the index, model.weights.json.
+    """
+    return [
+        (group.removeprefix("/"), shard_path(path, group, file, ".weights.h5"))
+        for group, listed in read_weight_map(path).items()
+        for file in (listed if isinstance(listed, list) else [listed])
+    ]
 
 
 def parse_casing(values: JsonObject, path: str) -> StatedCasing:

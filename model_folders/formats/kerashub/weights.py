@@ -20,7 +20,6 @@ from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub.config import (
     CONFIG_FILE,
     INDEX_FILE,
-    TASK_FILE,
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
@@ -32,8 +31,6 @@ from model_folders.formats.kerashub.targets import (
 )
 from model_folders.formats.shards import (
     missing_entry_error,
-    read_weight_map,
-    shard_path,
 )
 from model_folders.formats.weight_entries import (
     WeightArray,
@@ -123,40 +120,6 @@ def _read_head_targets(
     return {}
 
 
-def read_shards(path: str) -> list[tuple[str, str]]:
-    """Returns (group of datasets, path of a file with some of these datasets).
-
-    Args:
-        path: path of the index, model.weights.json.
-    """
-    return [
-        (group.removeprefix("/"), shard_path(path, group, file, ".weights.h5"))
-        for group, listed in read_weight_map(path).items()
-        for file in (listed if isinstance(listed, list) else [listed])
-    ]
-
-
-def list_kerashub_files_beside(path: str) -> list[str]:
-    """Returns the files that say more of the weights of a preset.
-
-    Args:
-        path: result of `find_kerashub_weights`. For a path of another format,
-            the list is empty.
-    """
-    folder, name = os.path.split(path)
-    if name not in (WEIGHTS_FILE, INDEX_FILE):
-        return []
-    # The datasets in the file are numbered, and config.json describes them.
-    files = [
-        os.path.join(folder, name_beside)
-        for name_beside in (TASK_WEIGHTS_FILE, TASK_FILE, CONFIG_FILE)
-    ]
-    existing_files = [*filter(os.path.isfile, files)]
-    if name == INDEX_FILE:
-        existing_files += sorted({file for _, file in read_shards(path)})
-    return existing_files
-
-
 def _check_exists(file: str) -> None:
     if not os.path.isfile(file):
         raise FileNotFoundError(
@@ -186,7 +149,7 @@ def _open_shards(path: str) -> dict[str, WeightEntry]:
     """
     files: dict[str, dict[str, WeightEntry]] = {}
     entries: dict[str, WeightEntry] = {}
-    for group, file in read_shards(path):
+    for group, file in kerashub_config.read_shards(path):
         if file not in files:
             files[file] = open_h5_entries(file)
         members = {

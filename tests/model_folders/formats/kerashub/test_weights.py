@@ -9,10 +9,10 @@ import shutil
 
 import pytest
 
+from model_folders.formats.kerashub.config import read_shards
 from model_folders.formats.kerashub.weights import (
     find_kerashub_weights,
     open_kerashub_entries,
-    read_shards,
 )
 from tests.support.paths import ROOT
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from model_folders.reading.files_beside import list_files_beside
+from model_folders.reading.config_files import list_files_beside
 from tests.support.paths import ROOT
 
 
