@@ -16,7 +16,7 @@ from files.json_files import read_json
 from files.paths import StrPath
 from model_folders import model_json
 from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE, BertConfig
-from model_folders.formats.huggingface import sentence_transformers
+from model_folders.formats.huggingface import config as huggingface_config
 from model_folders.formats.huggingface.config import (
     PROBLEM_TYPE_OF_MODE,
     read_config_labels,
@@ -67,7 +67,7 @@ def read_preset(path: StrPath, flag: str = "") -> Preset:
     if path.startswith(hub.SCHEME):
         path = hub.download_model(path)
     check_exists(path, flag)
-    inner = sentence_transformers.read_network_folder(Path(path))
+    inner = huggingface_config.read_network_folder(Path(path))
     if inner and os.path.isfile(
         os.path.join(path, inner, HUGGINGFACE_CONFIG_FILE)
     ):
@@ -200,7 +200,7 @@ def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:
         labels=_read_labels(
             folder, config_json, head_settings, training_settings
         ),
-        pooling=sentence_transformers.read_pooling(folder)
+        pooling=huggingface_config.read_pooling(folder)
         or kerashub_config.read_embedder_pooling(folder),
         head_settings=head_settings,
         training_settings=training_settings,

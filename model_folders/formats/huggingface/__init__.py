@@ -2,11 +2,9 @@
 
 The JSON files, which folders with a tf_model.h5 contain too:
 
-    config.py: config.json
-    tokenizer.py: what a tokenizer's files state
-    vocabulary.py: the vocabulary in a tokenizer.json
-    sentence_transformers.py: how sentence-transformers makes one vector of a
+    config.py: config.json, and how sentence-transformers makes one vector of a
         text
+    tokenizer.py: the casing and the vocabulary that a tokenizer's files state
 
 The weights of PyTorch:
 
