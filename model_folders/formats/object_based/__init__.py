@@ -5,5 +5,4 @@ values are in the files of a checkpoint of TensorFlow 1, which tf1.py opens:
 
     folders.py: finds these checkpoints, and what a SavedModel of TF-Hub states
     weights.py: opens a checkpoint, and reads the variables in its graph
-    names.py: converts their names to Google's
 """
