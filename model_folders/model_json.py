@@ -109,7 +109,7 @@ class ClassifierSettings(SharedHeadSettings, total=False):
     Attributes:
         output_mode: what the labels are.
         problem_type: the name of `output_mode` in transformers, a value of
-            `PROBLEM_TYPE_OF_MODE` in formats/huggingface/config.py.
+            `PROBLEM_TYPE_OF_MODE` in formats/huggingface_config.py.
         class_weights: {label: its weight in the training loss}.
         processor: name of the user's class that read the examples.
     """

@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them
     # that the names are public.
     from model_folders.bert_config import BertConfig as BertConfig
-    from model_folders.formats.huggingface.weights import (
+    from model_folders.formats.huggingface_weights import (
         find_huggingface as find_huggingface,
     )
     from model_folders.labels import find_order as find_order
@@ -130,7 +130,7 @@ if TYPE_CHECKING:
 # first use of its name.
 _MODULE_OF_NAME = MODULE_OF_MODELING_CLASS | {
     "BertConfig": "model_folders.bert_config",
-    "find_huggingface": "model_folders.formats.huggingface.weights",
+    "find_huggingface": "model_folders.formats.huggingface_weights",
     "find_order": "model_folders.labels",
     "load_config": "model_folders.reading.config_files",
     "check_checkpoint": "modeling.checkpoints.finding",

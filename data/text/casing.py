@@ -11,7 +11,7 @@ import re
 from data.text.characters import strip_accents
 from data.text.vocabulary_files import Vocabulary
 from files.paths import StrPath
-from model_folders.formats.huggingface.tokenizer import read_stated_casing
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
 

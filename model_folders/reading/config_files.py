@@ -13,10 +13,12 @@ from model_folders.bert_config import (
     HUGGINGFACE_CONFIG_FILE,
     BertConfig,
 )
-from model_folders.formats.huggingface import config as huggingface_config
-from model_folders.formats.huggingface.config import HUGGINGFACE_WEIGHTS
-from model_folders.formats.kerashub import config as kerashub_config
-from model_folders.formats.object_based import folders as object_folders
+from model_folders.formats import (
+    huggingface_config,
+    kerashub_config,
+    object_based_folders,
+)
+from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
 from model_folders.formats.shards import list_shards
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
@@ -52,8 +54,8 @@ def list_config_files(folder: StrPath, weights_path: StrPath) -> list[str]:
     is_of_config_json = _WEIGHTS_PATH.search(str(weights_path))
     if is_of_config_json or any(map(os.path.isfile, weights)):
         names.reverse()
-    if object_folders.is_saved_encoder(folder):
-        names.append(object_folders.SAVED_MODEL_FILE)
+    if object_based_folders.is_saved_encoder(folder):
+        names.append(object_based_folders.SAVED_MODEL_FILE)
     return [os.path.join(folder, name) for name in names]
 
 
@@ -88,10 +90,10 @@ def _read_network(path: str) -> JsonObject:
     """Returns the entries of a bert_config.json for a file of any library."""
     folder, name = os.path.split(path)
     if (
-        name == object_folders.SAVED_MODEL_FILE
-        and object_folders.is_saved_encoder(folder)
+        name == object_based_folders.SAVED_MODEL_FILE
+        and object_based_folders.is_saved_encoder(folder)
     ):
-        return object_folders.read_network(folder)
+        return object_based_folders.read_network(folder)
     values = read_json(path)
     if kerashub_config.is_kerashub(values):
         return kerashub_config.parse_network(values, path)

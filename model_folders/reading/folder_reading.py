@@ -16,14 +16,16 @@ from files.json_files import read_json
 from files.paths import StrPath
 from model_folders import model_json
 from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE, BertConfig
-from model_folders.formats.huggingface import config as huggingface_config
-from model_folders.formats.huggingface.config import (
+from model_folders.formats import (
+    huggingface_config,
+    kerashub_config,
+    object_based_folders,
+)
+from model_folders.formats.huggingface_config import (
     PROBLEM_TYPE_OF_MODE,
     read_config_labels,
 )
-from model_folders.formats.huggingface.tokenizer import read_stated_casing
-from model_folders.formats.kerashub import config as kerashub_config
-from model_folders.formats.object_based import folders as object_folders
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.kinds import ModelClass
 from model_folders.labels import read_labels
 from model_folders.model_json import (
@@ -210,15 +212,15 @@ def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:
 
 def _find_vocabulary(folder: Path) -> str | None:
     names = ["vocab.txt", kerashub_config.VOCAB_FILE, TOKENIZER_FILE]
-    if object_folders.is_saved_encoder(folder):
-        names.append(object_folders.VOCAB_FILE)
+    if object_based_folders.is_saved_encoder(folder):
+        names.append(object_based_folders.VOCAB_FILE)
     return _find_first_file(folder / name for name in names)
 
 
 def _read_casing(folder: Path) -> StatedCasing:
     stated_casing = read_stated_casing(folder)
-    if not stated_casing and object_folders.is_saved_encoder(folder):
-        stated_casing = object_folders.read_casing_of_saved_model(folder)
+    if not stated_casing and object_based_folders.is_saved_encoder(folder):
+        stated_casing = object_based_folders.read_casing_of_saved_model(folder)
     return stated_casing
 
 

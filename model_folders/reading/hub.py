@@ -17,7 +17,7 @@ from model_folders.bert_config import (
     BERT_CONFIG_FILE,
     HUGGINGFACE_CONFIG_FILE,
 )
-from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats import kerashub_config
 from model_folders.labels import LABELS_FILE
 
 SCHEME = "hf://"

@@ -13,11 +13,11 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.formats.kerashub.weights import (
+from model_folders.formats.kerashub_weights import (
     find_kerashub_weights,
     open_kerashub_entries,
 )
-from model_folders.formats.object_based.folders import (
+from model_folders.formats.object_based_folders import (
     find_object_weights,
     open_object_entries,
 )

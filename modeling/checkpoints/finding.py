@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import RunStep, find_tf1_checkpoint
-from model_folders.formats.huggingface.weights import find_huggingface
+from model_folders.formats.huggingface_weights import find_huggingface
 from model_folders.reading.preset import PathOrPreset, Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.converted_checkpoint import (

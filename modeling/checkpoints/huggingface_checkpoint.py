@@ -1,7 +1,7 @@
 """Loads the weights in folders of transformers into models.
 
-model_folders/formats/huggingface/ reads their files, and converts the names of
-the tensors.
+model_folders/formats/huggingface_weights.py reads their files, and converts the
+names of the tensors.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import keras
 import numpy as np
 
-from model_folders.formats.huggingface.weights import (
+from model_folders.formats.huggingface_weights import (
     google_to_huggingface,
     huggingface_to_google,
     normalized_name,

@@ -10,11 +10,11 @@ import safetensors.numpy
 from files.paths import StrPath
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE
-from model_folders.formats.huggingface.config import (
+from model_folders.formats.huggingface_config import (
     HUGGINGFACE_WEIGHTS,
     create_config_json,
 )
-from model_folders.formats.huggingface.weights import google_to_huggingface
+from model_folders.formats.huggingface_weights import google_to_huggingface
 from model_folders.formats.weight_entries import WeightArray
 from model_folders.kinds import ModelClass, model_class_of
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files

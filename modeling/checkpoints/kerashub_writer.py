@@ -1,7 +1,7 @@
 """Writes models as presets of KerasHub.
 
-model_folders/formats/kerashub/ creates the contents of the JSON files, and says
-where each weight is stored.
+In model_folders/formats/, kerashub_config.py creates the contents of the JSON
+files, and kerashub_weights.py says where each weight is stored.
 """
 
 import errno
@@ -19,12 +19,12 @@ from files.paths import StrPath
 from model_folders import kinds
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import BertConfig
-from model_folders.formats.kerashub import config as kerashub_config
-from model_folders.formats.kerashub.config import (
+from model_folders.formats import kerashub_config
+from model_folders.formats.kerashub_config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub.weights import (
+from model_folders.formats.kerashub_weights import (
     WeightTarget,
     classifier_targets,
     network_targets,

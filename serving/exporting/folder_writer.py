@@ -15,7 +15,7 @@ from model_folders.bert_config import (
     HUGGINGFACE_CONFIG_FILE,
 )
 from model_folders.cards import model_card
-from model_folders.formats.huggingface.config import (
+from model_folders.formats.huggingface_config import (
     PROBLEM_TYPE_OF_MODE,
     create_config_json,
 )

@@ -206,7 +206,7 @@ def test_the_network_runs_on_any_backend_of_keras():
         ROOT / "modeling/accelerated",
         ROOT / "modeling/checkpoints/tf1_checkpoint.py",
         ROOT / "modeling/checkpoints/tf1_writer.py",
-        ROOT / "model_folders/formats/object_based",
+        ROOT / "model_folders/formats/object_based_weights.py",
         ROOT / "model_folders/formats/tf1.py",
     )
     wrong = [

@@ -15,7 +15,7 @@ from data.text import tokenization, tokenizer_loading, vocabulary_learning
 from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.formats.head_names import head_classes_of
-from model_folders.formats.huggingface.config import (
+from model_folders.formats.huggingface_config import (
     read_vector_files,
 )
 from model_folders.kinds import ModelClass

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 from model_folders import kinds
-from model_folders.formats.huggingface.config import default_labels
+from model_folders.formats.huggingface_config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_json import SharedHeadSettings
 from modeling import ops

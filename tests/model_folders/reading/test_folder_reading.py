@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from model_folders.formats.huggingface.config import CLASS_OF_ARCHITECTURE
+from model_folders.formats.huggingface_config import CLASS_OF_ARCHITECTURE
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from tests.support.models import tiny_config

@@ -9,7 +9,7 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders.formats.huggingface.config import CLASS_OF_ARCHITECTURE
+from model_folders.formats.huggingface_config import CLASS_OF_ARCHITECTURE
 from model_folders.reading import folder_reading
 from tests.support import script_runner
 from tests.support.paths import ROOT

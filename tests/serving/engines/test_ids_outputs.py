@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from data.probabilities import to_probabilities
 from model_folders import kinds
-from model_folders.formats.huggingface.config import PROBLEM_TYPE_OF_MODE
+from model_folders.formats.huggingface_config import PROBLEM_TYPE_OF_MODE
 from model_folders.kinds import ModelClass
 from serving.engines import ids_outputs
 from serving.exporting.signatures.ids_graph import compute_outputs

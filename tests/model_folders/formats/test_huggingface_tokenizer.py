@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from model_folders.formats.huggingface.tokenizer import read_stated_casing
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.reading import folder_reading
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from model_folders.formats.huggingface.weights import (
+from model_folders.formats.huggingface_weights import (
     google_to_huggingface,
     huggingface_to_google,
     normalized_name,

@@ -16,9 +16,9 @@ from typing import NamedTuple, cast
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
+from model_folders.formats import kerashub_config
 from model_folders.formats.h5_files import open_h5_entries
-from model_folders.formats.kerashub import config as kerashub_config
-from model_folders.formats.kerashub.config import (
+from model_folders.formats.kerashub_config import (
     CONFIG_FILE,
     INDEX_FILE,
     TASK_WEIGHTS_FILE,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from model_folders.formats.huggingface import config as huggingface_config
+from model_folders.formats import huggingface_config
 from model_folders.kinds import ModelClass
 from model_folders.reading import config_files
 from tests.support.models import tiny_config

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from model_folders.formats.object_based import folders as object_folders
+from model_folders.formats import object_based_folders
 from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/modelgarden/hub_v2_mlm"
@@ -23,7 +23,7 @@ def encoder(tmp_path):
 
 
 def test_is_saved_encoder_accepts_an_encoder(encoder):
-    assert object_folders.is_saved_encoder(encoder)
+    assert object_based_folders.is_saved_encoder(encoder)
 
 
 @pytest.mark.parametrize(
@@ -31,18 +31,18 @@ def test_is_saved_encoder_accepts_an_encoder(encoder):
 )
 def test_is_saved_encoder_rejects_a_folder_that_lacks_a_file(encoder, file):
     (encoder / file).unlink()
-    assert not object_folders.is_saved_encoder(encoder)
+    assert not object_based_folders.is_saved_encoder(encoder)
 
 
 @pytest.mark.parametrize("place", ["", "assets.extra"])
 def test_is_saved_encoder_rejects_an_export_of_this_project(encoder, place):
     (encoder / place).mkdir(exist_ok=True)
     (encoder / place / "model.json").touch()
-    assert not object_folders.is_saved_encoder(encoder)
+    assert not object_based_folders.is_saved_encoder(encoder)
 
 
 def test_read_config_takes_the_sizes_from_the_shapes(encoder):
-    assert object_folders.read_network(encoder) == {
+    assert object_based_folders.read_network(encoder) == {
         "vocab_size": 1600,
         "hidden_size": 32,
         "num_hidden_layers": 3,
@@ -54,7 +54,7 @@ def test_read_config_takes_the_sizes_from_the_shapes(encoder):
 
 
 def test_read_saved_model_casing_names_the_file_that_states_it(encoder):
-    assert object_folders.read_casing_of_saved_model(encoder) == {
+    assert object_based_folders.read_casing_of_saved_model(encoder) == {
         "do_lower_case": True,
         "file": str(encoder / "variables/variables.index"),
     }

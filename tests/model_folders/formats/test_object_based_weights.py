@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from model_folders.formats.object_based.folders import find_object_weights
-from model_folders.formats.object_based.weights import (
+from model_folders.formats.object_based_folders import find_object_weights
+from model_folders.formats.object_based_weights import (
     has_graph,
     open_graph_entries,
     read_casing,

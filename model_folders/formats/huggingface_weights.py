@@ -15,7 +15,7 @@ from collections.abc import Mapping
 import safetensors
 
 from files.paths import StrPath
-from model_folders.formats.huggingface.config import HUGGINGFACE_WEIGHTS
+from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
 from model_folders.formats.shards import missing_entry_error, read_shard_paths
 from model_folders.formats.weight_entries import WeightEntry
 

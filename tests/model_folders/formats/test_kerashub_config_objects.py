@@ -6,7 +6,7 @@ import json
 import pytest
 
 from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
-from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats import kerashub_config
 from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub/classifier"

@@ -40,7 +40,7 @@ def find_object_weights(path: StrPath) -> str | None:
     if prefix is None:
         return None
     # This module loads TensorFlow.
-    from model_folders.formats.object_based.weights import has_graph
+    from model_folders.formats.object_based_weights import has_graph
 
     return prefix if has_graph(prefix) else None
 
@@ -52,7 +52,7 @@ def open_object_entries(path: str) -> Mapping[str, "WeightEntry"]:
         path: result of `find_object_weights`.
     """
     # This module loads TensorFlow.
-    from model_folders.formats.object_based.weights import open_graph_entries
+    from model_folders.formats.object_based_weights import open_graph_entries
 
     return open_graph_entries(path)
 
@@ -120,7 +120,7 @@ def read_network(folder: StrPath) -> JsonObject:
 def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
     """Returns the casing of the tokenizer that a SavedModel states."""
     # This module loads TensorFlow.
-    from model_folders.formats.object_based.weights import read_casing
+    from model_folders.formats.object_based_weights import read_casing
 
     prefix = _variables_prefix(folder)
     casing = read_casing(prefix)

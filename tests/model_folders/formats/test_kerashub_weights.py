@@ -9,8 +9,8 @@ import shutil
 
 import pytest
 
-from model_folders.formats.kerashub.config import read_shards
-from model_folders.formats.kerashub.weights import (
+from model_folders.formats.kerashub_config import read_shards
+from model_folders.formats.kerashub_weights import (
     find_kerashub_weights,
     open_kerashub_entries,
 )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from files.json_files import JsonObject, parse_json, read_entry, read_json
 from files.paths import StrPath
-from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats import kerashub_config
 from model_folders.tokenizer_files import (
     SPECIAL_TOKEN_OF_ENTRY,
     TOKENIZER_CONFIG_FILE,
