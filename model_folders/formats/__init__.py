@@ -36,8 +36,8 @@ bert_config.py, model_json.py and tokenizer_files.py.
 For several formats:
 
     weight_entries.py: an entry of a file, and its names
-    head_names.py: the classes of models that the names in a file tell
-    shape_checks.py: compares a configuration with the shapes in a file
+    shape_checks.py: compares a configuration with the shapes in a file, and
+        recognizes the head in it
     shards.py: the index of weights in several files
     h5_files.py: lists the datasets of an HDF5 file
 """

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import keras
 
 from model_folders import kinds
-from model_folders.formats.head_names import find_num_outputs
+from model_folders.formats.shape_checks import find_num_outputs
 from model_folders.labels import find_order, join_labels
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.variables import google_name_of

@@ -10,8 +10,10 @@ from model_folders.bert_config import (
     BertConfig,
     check_config,
 )
-from model_folders.formats.head_names import find_num_outputs
-from model_folders.formats.shape_checks import describe_entries
+from model_folders.formats.shape_checks import (
+    describe_entries,
+    find_num_outputs,
+)
 from modeling.arguments import ModelArguments
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.keras_fit import KerasFitModel

@@ -14,10 +14,10 @@ import modeling
 from data.text import tokenization, tokenizer_loading, vocabulary_learning
 from model_folders import kinds
 from model_folders.cards import model_card
-from model_folders.formats.head_names import head_classes_of
 from model_folders.formats.huggingface_config import (
     read_vector_files,
 )
+from model_folders.formats.shape_checks import head_classes_of
 from model_folders.kinds import ModelClass
 from model_folders.reading import folder_reading, settings_check
 from model_folders.reading.preset import Preset
