@@ -35,9 +35,9 @@ bert_config.py, model_json.py and tokenizer_files.py.
 
 For several formats:
 
-    weight_entries.py: an entry of a file, and its names
+    weight_entries.py: an entry of a file, its names, and the index of weights
+        in several files
     shape_checks.py: compares a configuration with the shapes in a file, and
         recognizes the head in it
-    shards.py: the index of weights in several files
     h5_files.py: lists the datasets of an HDF5 file
 """

@@ -13,7 +13,7 @@ from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders import kinds
 from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
-from model_folders.formats.shards import read_weight_map, shard_path
+from model_folders.formats.weight_entries import read_weight_map, shard_path
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
 from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer

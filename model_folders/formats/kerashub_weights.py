@@ -24,10 +24,10 @@ from model_folders.formats.kerashub_config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.shards import missing_entry_error
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
+    missing_entry_error,
     printable_name,
 )
 from model_folders.kinds import ModelClass
