@@ -22,7 +22,8 @@ from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
-from model_folders.reading import folder_reading, settings_check
+from model_folders.reading import settings_check
+from model_folders.reading.preset import read_preset
 from modeling.arguments import ModelArguments
 from modeling.checkpoints.finding import open_checkpoint
 from modeling.checkpoints.loading import load_checkpoint
@@ -94,7 +95,7 @@ class BaseModel(KerasFitModel):
         if labels is not None:
             num_labels = arguments.setdefault("num_labels", len(labels))
             check_labels(labels, num_labels=num_labels)
-        preset = folder_reading.read_preset(path)
+        preset = read_preset(path)
         if cls.embeds_texts:
             settings_check.warn_of_pooling(preset)
         checkpoint = open_checkpoint(preset)

@@ -117,8 +117,7 @@ class FullTokenizer:
         """
         # Import late, because nothing else here reads or downloads a model.
         from data.text.casing import decide_casing
-        from model_folders.reading.folder_reading import read_preset
-        from model_folders.reading.preset import Preset
+        from model_folders.reading.preset import Preset, read_preset
 
         if isinstance(path_or_preset, Preset):
             preset = path_or_preset

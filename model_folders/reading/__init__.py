@@ -2,10 +2,9 @@
 
 The modules, the one to read first at the top:
 
-    preset.py: `Preset`, all that the files of a folder state
-    folder_reading.py: `read_preset`, which reads a folder into a `Preset`. It
-        calls the modules below and formats/. Other functions read later what
-        only some commands need
+    preset.py: `read_preset`, which reads a folder into a `Preset`. It calls the
+        modules below and formats/. Other functions read later what only some
+        commands need
     config_files.py: the configuration of a network, in a file of any library,
         and the other files that belong to weights
     hub.py: downloads a folder of the Hugging Face hub

@@ -11,8 +11,7 @@ from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import RunStep
 from model_folders.formats.shape_checks import check_initial_blocks
 from model_folders.labels import find_order
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import PathOrPreset, Preset
+from model_folders.reading.preset import PathOrPreset, Preset, read_preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.finding import open_checkpoint
 from modeling.checkpoints.head_comparison import (
@@ -89,7 +88,7 @@ def load_checkpoint(
         check_initial_blocks(config, initial_blocks)
     needs_preset = bool(label_alternatives) or replaces_head
     if needs_preset and isinstance(path_or_preset, str | os.PathLike):
-        path_or_preset = folder_reading.read_preset(path_or_preset)
+        path_or_preset = read_preset(path_or_preset)
     if isinstance(path_or_preset, Checkpoint):
         checkpoint = path_or_preset
     else:

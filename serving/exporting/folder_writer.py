@@ -21,8 +21,7 @@ from model_folders.formats.huggingface_config import (
 )
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json import HeadSettings, ModelJson
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import Preset, read_preset
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from serving import engines
@@ -107,7 +106,7 @@ def _create_model_json(
     """Returns the contents of the model.json of an export in `folder`."""
     preset = options.weights or None
     if preset is not None and not isinstance(preset, Preset):
-        preset = folder_reading.read_preset(preset)
+        preset = read_preset(preset)
     contents = model_card.create_model_json_of_copy(
         preset, kinds.model_class_of(model), head_settings
     )

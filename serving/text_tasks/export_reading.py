@@ -14,8 +14,7 @@ from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import Preset, read_preset
 from serving.engines import Engine, checksums
 from serving.text_tasks.text_engine import (
     AnyTextEngine,
@@ -95,8 +94,8 @@ def _read_preset(folder: Path) -> Preset:
     extra = folder / "assets.extra"
     has_model_json = (folder / model_json.MODEL_JSON_FILE).is_file()
     if extra.is_dir() and not has_model_json:
-        return folder_reading.read_preset(extra)
-    return folder_reading.read_preset(folder)
+        return read_preset(extra)
+    return read_preset(folder)
 
 
 def _read_text_columns(preset: Preset) -> Sequence[str | None]:

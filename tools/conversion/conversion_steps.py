@@ -19,8 +19,8 @@ from model_folders.formats.huggingface_config import (
 )
 from model_folders.formats.shape_checks import head_classes_of
 from model_folders.kinds import ModelClass
-from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.preset import Preset
+from model_folders.reading import settings_check
+from model_folders.reading.preset import Preset, read_max_seq_length
 from tools.conversion.convert_checkpoint_config import (
     CLASS_OF_FLAG,
     FLAG_OF_CLASS,
@@ -203,7 +203,7 @@ def write_copy(
         OSError: the folder cannot be written.
     """
     model_class = kinds.listed_class_of(model)
-    max_seq_length = folder_reading.read_max_seq_length(
+    max_seq_length = read_max_seq_length(
         preset, model_class, model.config.max_position_embeddings
     )
     changed: Sequence[str] = ()

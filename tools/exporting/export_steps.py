@@ -11,8 +11,8 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
-from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.preset import Preset
+from model_folders.reading import settings_check
+from model_folders.reading.preset import Preset, read_max_seq_length
 from serving.export_options import ExportOptions
 from tools.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
@@ -96,9 +96,7 @@ def create_options(
     return ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
-        or folder_reading.read_max_seq_length(
-            preset, model_class, num_positions
-        ),
+        or read_max_seq_length(preset, model_class, num_positions),
         formats=config.export.export_formats,
         fixed_length=config.export.export_seq_length,
         quantize=config.export.quantize,

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 import modeling
 from model_folders.bert_config import BertConfig
 from model_folders.kinds import OutputMode
-from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.preset import Preset
+from model_folders.reading import settings_check
+from model_folders.reading.preset import (
+    Preset,
+    load_required_config,
+    read_preset,
+)
 from training.config.device_options import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
 from training.flow_steps.run_plan import CreateModel
@@ -83,7 +87,7 @@ def _read_teacher_config(preset: Preset) -> BertConfig:
         # Without a configuration, the folder may contain weights that this
         # project cannot load. The error of this check names their library.
         modeling.check_checkpoint(preset)
-    return folder_reading.load_required_config(preset)
+    return load_required_config(preset)
 
 
 def _check_teacher(
@@ -122,4 +126,4 @@ def _read_teacher_preset(
     )
     if starting_point.preset and begins_with_teacher:
         return starting_point.preset
-    return folder_reading.read_preset(path, "--teacher")
+    return read_preset(path, "--teacher")

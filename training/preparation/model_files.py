@@ -9,8 +9,7 @@ from data.text.casing import chosen_casing
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
 from model_folders.bert_config import BertConfig
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import Preset, load_required_config
 from training.config.model_options import ModelOptions
 
 
@@ -43,9 +42,7 @@ def read_bert_config(
     `preset` is None without weights.
     """
     if preset:
-        return folder_reading.load_required_config(
-            preset, model_options.required_config_file
-        )
+        return load_required_config(preset, model_options.required_config_file)
     return modeling.load_config(model_options.required_config_file)
 
 

@@ -13,8 +13,8 @@ from model_folders.checkpoint_folders import (
     find_best_checkpoint,
     list_checkpoint_steps,
 )
-from model_folders.reading import folder_reading, hub, settings_check
-from model_folders.reading.preset import Preset
+from model_folders.reading import hub, settings_check
+from model_folders.reading.preset import Preset, check_exists, read_preset
 from options.parsed_command import ParsedCommand
 from training.config.model_config import check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
@@ -113,12 +113,10 @@ def read_initial_preset(
     flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
-        folder_reading.check_exists(checkpoint, flag)
+        check_exists(checkpoint, flag)
     if is_own_run:
-        return folder_reading.read_preset(
-            config.training.output_dir, "--output_dir"
-        )
-    return folder_reading.read_preset(checkpoint, flag) if checkpoint else None
+        return read_preset(config.training.output_dir, "--output_dir")
+    return read_preset(checkpoint, flag) if checkpoint else None
 
 
 def complete_flags(

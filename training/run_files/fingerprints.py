@@ -8,10 +8,14 @@ import tensorflow as tf
 
 import modeling
 from model_folders.model_json import Fingerprint, TrainingInputs
-from model_folders.reading import folder_reading, settings_check
+from model_folders.reading import settings_check
 from model_folders.reading.config_files import list_files_beside
-from model_folders.reading.folder_reading import folder_of
-from model_folders.reading.preset import PathOrPreset, Preset
+from model_folders.reading.preset import (
+    PathOrPreset,
+    Preset,
+    folder_of,
+    read_preset,
+)
 from training.config.training_config import TrainingConfig
 from training.starting_point import StartingPoint
 
@@ -33,7 +37,7 @@ def fingerprint_starting_point(
     }
     if teacher:
         training_inputs["teacher_network"] = _fingerprint_network(
-            folder_reading.read_preset(teacher, "--teacher")
+            read_preset(teacher, "--teacher")
         )
     if starting_point.tokenizer:
         training_inputs["tokenizer"] = starting_point.tokenizer.identity
@@ -57,9 +61,7 @@ def _fingerprint_init_checkpoint(
     # If the command is on a run, `starting_point.preset` is that of
     # --output_dir.
     preset = None if starting_point.is_own_run else starting_point.preset
-    preset = preset or folder_reading.read_preset(
-        checkpoint, "--init_checkpoint"
-    )
+    preset = preset or read_preset(checkpoint, "--init_checkpoint")
     return {
         "init_checkpoint": fingerprint_checkpoint(preset),
         "init_checkpoint_network": _fingerprint_network(preset),

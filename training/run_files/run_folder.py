@@ -17,8 +17,7 @@ from model_folders.model_json import (
     TrainingSettings,
     read_model_json,
 )
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import Preset, create_preset_of_run
 from training.config.training_config import TrainingConfig
 from training.run_files import history_lines, model_description
 from training.run_files.best_step import BestStep
@@ -137,7 +136,7 @@ class RunFolder:
                 self.best_step.folder, files, description
             )
         self.write_card(is_finished=False)
-        return folder_reading.create_preset_of_run(str(self.path), description)
+        return create_preset_of_run(str(self.path), description)
 
     def write_evaluation(self, step: int, scores: Mapping[str, float]) -> None:
         """Writes scores on the dev sets to the history and eval_results.txt.

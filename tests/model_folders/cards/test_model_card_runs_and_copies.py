@@ -7,7 +7,7 @@ import re
 import modeling
 from model_folders import kinds
 from model_folders.cards import model_card
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
@@ -86,7 +86,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
     }
     (tmp_path / "model.json").write_text(json.dumps(described))
     copied = model_card.create_model_json_of_copy(
-        folder_reading.read_preset(tmp_path),
+        read_preset(tmp_path),
         "BertClassifier",
         {"doc_stride": 3},
         step=5,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support.models import built, tiny_config
 
 
@@ -24,13 +24,13 @@ def test_another_pooling_than_the_mean_is_named(tmp_path, chosen, pooling):
     settings = {"word_embedding_dimension": 8, "include_prompt": True}
     settings |= {name: name == chosen for name in names}
     (tmp_path / "1_Pooling/config.json").write_text(json.dumps(settings))
-    assert folder_reading.read_preset(tmp_path).pooling == pooling
+    assert read_preset(tmp_path).pooling == pooling
 
 
 def test_a_layer_after_the_pooling_is_named(tmp_path):
     module = "sentence_transformers.models.Dense"
     (tmp_path / "modules.json").write_text(json.dumps([{"type": module}]))
-    assert folder_reading.read_preset(tmp_path).pooling == "a Dense layer"
+    assert read_preset(tmp_path).pooling == "a Dense layer"
 
 
 def write_modules(folder, path):
@@ -62,7 +62,7 @@ def old_folder(tmp_path, model):
 
 @pytest.mark.parametrize("inner", ["", "0_BERT"])
 def test_an_old_folder_names_its_network_and_pooling(old_folder, inner):
-    preset = folder_reading.read_preset(old_folder / inner)
+    preset = read_preset(old_folder / inner)
     assert preset.path == str(old_folder / "0_BERT")
     assert "pooling_mode_cls_token" in preset.pooling
 
@@ -78,4 +78,4 @@ def test_the_network_of_an_old_folder_is_read(old_folder, model, inner):
 
 def test_a_module_outside_of_the_folder_is_not_read(old_folder):
     write_modules(old_folder, "../elsewhere")
-    assert folder_reading.read_preset(old_folder).path == str(old_folder)
+    assert read_preset(old_folder).path == str(old_folder)

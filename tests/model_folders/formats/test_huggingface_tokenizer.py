@@ -5,14 +5,14 @@ import json
 import pytest
 
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 
 
 def read_casing(folder, **files):
     """Writes {name without .json: contents}, and reads the folder."""
     for name, contents in files.items():
         (folder / f"{name}.json").write_text(json.dumps(contents))
-    return folder_reading.read_preset(folder).stated_casing.get("do_lower_case")
+    return read_preset(folder).stated_casing.get("do_lower_case")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 import modeling
 from model_folders.kinds import ModelClass
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from modeling.checkpoints.variables import google_name_of
 from tests.support.model_cases import assert_close
 from tests.support.weights import weights_fuzz
@@ -84,9 +84,7 @@ def test_a_classifier_computes_what_kerashub_computes(classifier, name):
 
 def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
     folder, values = masked_lm
-    assert (
-        folder_reading.read_preset(folder).model_class == ModelClass.PRETRAINER
-    )
+    assert read_preset(folder).model_class == ModelClass.PRETRAINER
     model = modeling.BertPretrainer.from_preset(folder)
     named = {google_name_of(weight): weight.numpy() for weight in model.weights}
     names = ("dense/kernel", "dense/bias", "LayerNorm/gamma", "LayerNorm/beta")

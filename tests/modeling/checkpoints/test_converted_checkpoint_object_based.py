@@ -9,7 +9,7 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support.checkpoints import convert
 from tests.support.weights.modelgarden import (
     WEIGHTS,
@@ -48,7 +48,7 @@ def test_checkpoint_items_give_the_recorded_outputs(checkpoint):
 
 def test_a_saved_model_gives_the_recorded_outputs(saved_model):
     assert_outputs_recorded(saved_model, "out_v2.npz")
-    preset = folder_reading.read_preset(saved_model)
+    preset = read_preset(saved_model)
     stated = modeling.load_config(WEIGHTS / "v1_items").to_dict()
     derived = preset.load_config().to_dict()
     assert derived | {"initializer_range": 0.2} == stated
@@ -62,7 +62,7 @@ def test_a_saved_model_states_its_casing(saved_model, casing):
         changed.values[f"do_lower_case{ENDING}"] = (
             5 if casing is None else casing
         )
-    assert folder_reading.read_preset(saved_model).do_lower_case is casing
+    assert read_preset(saved_model).do_lower_case is casing
     if casing is not None:
         tokenizer = FullTokenizer.from_preset(saved_model)
         assert tokenizer.do_lower_case is casing
@@ -74,7 +74,7 @@ def test_an_export_of_this_project_is_refused_as_a_start(saved_model, place):
     (saved_model / place).write_text('{"version": 1}')
     with pytest.raises(ValueError, match="is an export"):
         modeling.find_checkpoint(saved_model)
-    assert folder_reading.read_preset(saved_model).config_file is None
+    assert read_preset(saved_model).config_file is None
 
 
 def test_a_folder_without_names_is_read_by_its_keys(checkpoint):

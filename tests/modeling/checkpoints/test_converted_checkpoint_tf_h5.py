@@ -10,7 +10,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders.formats.huggingface_config import CLASS_OF_ARCHITECTURE
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support import script_runner
 from tests.support.paths import ROOT
 from tests.support.weights.odd_datasets import ODD_DATASETS
@@ -44,7 +44,7 @@ def assert_near(value, name):
 
 def load_recorded(name):
     head = CLASS_OF_ARCHITECTURE[name]
-    assert folder_reading.read_preset(RECORDED / name).model_class == head
+    assert read_preset(RECORDED / name).model_class == head
     return getattr(modeling, head).from_preset(RECORDED / name)
 
 

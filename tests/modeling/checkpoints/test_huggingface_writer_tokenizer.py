@@ -5,7 +5,7 @@ import json
 import pytest
 
 from data.text import tokenization
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from modeling import BertConfig, BertModel, save_huggingface
 from tests.support.models import built
 from tests.support.weights.huggingface_files import (
@@ -46,7 +46,7 @@ def test_a_tokenizer_goes_with_the_weights(
     tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case)
     save_huggingface(bert, folder, tokenizer=tokenizer)
     assert (folder / "vocab.txt").read_bytes() == vocab_file.read_bytes()
-    assert folder_reading.read_preset(folder).do_lower_case is expected
+    assert read_preset(folder).do_lower_case is expected
     config = json.loads((folder / "tokenizer_config.json").read_text())
     settings = {
         "do_lower_case": expected,

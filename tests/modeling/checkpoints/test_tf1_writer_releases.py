@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from modeling import (
     BertClassifier,
     load_checkpoint,
@@ -71,7 +71,7 @@ def test_a_model_replaces_an_earlier_one_and_its_labels(released, save):
     model, folder = released
     model.head.output_bias.assign([1.0, 2.0])
     save(model, folder)
-    assert folder_reading.read_preset(folder).labels in (
+    assert read_preset(folder).labels in (
         None,
         ["LABEL_0", "LABEL_1"],
     )

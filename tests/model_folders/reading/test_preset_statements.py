@@ -1,6 +1,6 @@
 """The statements of a folder of weights, whoever wrote it.
 
-test_folder_reading_odd_entries.py tries entries of any type in each file.
+test_preset_odd_entries.py tries entries of any type in each file.
 """
 
 import json
@@ -8,8 +8,7 @@ import json
 import pytest
 
 from model_folders.formats.huggingface_config import CLASS_OF_ARCHITECTURE
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import Preset, check_exists, read_preset
 from tests.support.models import tiny_config
 
 
@@ -25,7 +24,7 @@ def write_files(folder, files):
 def read_files(folder, files):
     """Writes {name: contents}, and returns the Preset of the folder."""
     write_files(folder, files)
-    return folder_reading.read_preset(folder)
+    return read_preset(folder)
 
 
 def model_json(task=None, **settings):
@@ -188,7 +187,7 @@ def test_read_preset_finds_the_head_of_an_architecture(
 
 
 def test_read_preset_of_an_empty_folder_states_nothing(tmp_path):
-    preset = folder_reading.read_preset(tmp_path, "--init_checkpoint")
+    preset = read_preset(tmp_path, "--init_checkpoint")
     assert preset == Preset(
         path=str(tmp_path),
         weights_path=str(tmp_path),
@@ -261,7 +260,7 @@ def test_read_preset_reads_the_first_module_of_sentence_transformers(tmp_path):
 
 def test_read_preset_of_a_checkpoint_reads_its_folder(tmp_path):
     write_files(tmp_path, {"model.ckpt-7.index": "", GOOGLES: BERT_CONFIG})
-    preset = folder_reading.read_preset(tmp_path / "model.ckpt-7")
+    preset = read_preset(tmp_path / "model.ckpt-7")
     assert preset.path == str(tmp_path)
     assert preset.weights_path == str(tmp_path / "model.ckpt-7")
     assert preset.source == preset.weights_path
@@ -310,12 +309,12 @@ def test_read_preset_refuses_files_that_contradict_each_other(
 def test_read_preset_refuses_a_value_of_another_type(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=str(tmp_path)):
-        folder_reading.read_preset(tmp_path)
+        read_preset(tmp_path)
 
 
 def test_check_exists_names_the_flag_and_the_models_of_the_hub():
     with pytest.raises(FileNotFoundError) as raised:
-        folder_reading.check_exists("my/model", "--init_checkpoint")
+        check_exists("my/model", "--init_checkpoint")
     assert str(raised.value) == (
         "--init_checkpoint=my/model does not exist; for a model of the hub, "
         "use hf://my/model"

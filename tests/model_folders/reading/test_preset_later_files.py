@@ -4,8 +4,11 @@ import json
 
 import pytest
 
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import (
+    Preset,
+    load_required_config,
+    read_max_seq_length,
+)
 
 # {file: its entries}, each with another length.
 LENGTHS = {
@@ -16,7 +19,7 @@ LENGTHS = {
 
 def test_a_required_configuration_that_is_missing_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match=f"{tmp_path}/bert_config.json"):
-        folder_reading.load_required_config(Preset(str(tmp_path)))
+        load_required_config(Preset(str(tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -31,10 +34,7 @@ def test_the_length_is_the_first_that_a_file_records(tmp_path, files, length):
     for name in files:
         (tmp_path / name).write_text(json.dumps(LENGTHS[name]))
     preset = Preset(str(tmp_path))
-    assert (
-        folder_reading.read_max_seq_length(preset, "BertClassifier", 64)
-        == length
-    )
+    assert read_max_seq_length(preset, "BertClassifier", 64) == length
 
 
 def test_the_length_of_the_head_is_preferred_to_all_others(tmp_path):
@@ -45,14 +45,12 @@ def test_the_length_of_the_head_is_preferred_to_all_others(tmp_path):
         head_settings={"max_seq_length": 8},
         training_settings={"max_seq_length": 16},
     )
-    assert folder_reading.read_max_seq_length(preset, "BertClassifier", 64) == 8
+    assert read_max_seq_length(preset, "BertClassifier", 64) == 8
 
 
 def test_the_length_is_not_above_the_positions():
     preset = Preset("run", head_settings={"max_seq_length": 512})
-    assert (
-        folder_reading.read_max_seq_length(preset, "BertClassifier", 64) == 64
-    )
+    assert read_max_seq_length(preset, "BertClassifier", 64) == 64
 
 
 @pytest.mark.parametrize(
@@ -62,4 +60,4 @@ def test_the_length_is_not_above_the_positions():
 def test_the_length_of_choices_is_not_that_of_the_run(model_class, length):
     """It may be the total length of all choices."""
     preset = Preset("run", training_settings={"max_seq_length": 16})
-    assert folder_reading.read_max_seq_length(preset, model_class, 64) == length
+    assert read_max_seq_length(preset, model_class, 64) == length

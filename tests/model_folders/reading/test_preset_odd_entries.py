@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_max_seq_length, read_preset
 from tests.support.models import tiny_config
 from training.dev_set.rules import dev_set_rule_of
 from training.dev_set.set_fingerprints import set_fingerprints_of
@@ -153,9 +153,9 @@ def with_value(value, place, new):
 def error_of(folder):
     """Reads a folder, and returns the text of the ValueError or ""."""
     try:
-        preset = folder_reading.read_preset(folder)
+        preset = read_preset(folder)
         preset.load_config()
-        folder_reading.read_max_seq_length(preset, "BertClassifier", 64)
+        read_max_seq_length(preset, "BertClassifier", 64)
         _ = preset.network_arguments
         _ = (set_fingerprints_of(preset), dev_set_rule_of(preset))
         _ = (preset.trim_padding, preset.network_arguments)
@@ -205,7 +205,7 @@ def test_an_activation_that_is_not_a_name_is_an_error(
     values = CONFIGS[file] | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
     with pytest.raises(ValueError, match=rf"{file}: `hidden_act` must be"):
-        folder_reading.read_preset(tmp_path).load_config()
+        read_preset(tmp_path).load_config()
 
 
 @pytest.mark.parametrize("hidden_act", [None, "", "linear"])
@@ -213,5 +213,5 @@ def test_an_activation_that_is_not_a_name_is_an_error(
 def test_an_activation_of_null_is_the_linear_one(file, hidden_act, tmp_path):
     values = CONFIGS[file] | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
-    config = folder_reading.read_preset(tmp_path).load_config()
+    config = read_preset(tmp_path).load_config()
     assert (config.hidden_act or "linear") == "linear"
