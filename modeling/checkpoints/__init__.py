@@ -18,8 +18,8 @@ A checkpoint in a format, which is loaded:
         whose names and shapes a reader converts to Google's: presets of
         KerasHub, tf_model.h5 of transformers 4, and the object-based
         checkpoints of Model Garden and TF-Hub
-    variables.py: Google's names of a model's variables, and their values
-    load_report.py: the `LoadReport` of what was loaded
+    variables.py: Google's names of a model's variables, the assignment of
+        their values, and the `LoadReport` of what was loaded
 
 What writes a model in a format:
 

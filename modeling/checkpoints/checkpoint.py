@@ -12,8 +12,8 @@ from model_folders.bert_config import BertConfig
 from model_folders.formats.shape_checks import check_shapes
 from model_folders.formats.weight_entries import source_name
 from model_folders.reading.preset import Preset
-from modeling.checkpoints.load_report import LoadReport
 from modeling.checkpoints.variables import (
+    LoadReport,
     StoredEntry,
     google_name_of,
     restore_variables,

@@ -18,8 +18,7 @@ from modeling.checkpoints.head_comparison import (
     describe_other_head,
     head_weight_names,
 )
-from modeling.checkpoints.load_report import LoadReport
-from modeling.checkpoints.variables import google_name_of
+from modeling.checkpoints.variables import LoadReport, google_name_of
 
 # Matches Google's and Hugging Face's names of the weights of a block.
 _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")

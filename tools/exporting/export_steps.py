@@ -64,8 +64,8 @@ def load_model_to_export(
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
     from modeling.checkpoints.finding import open_checkpoint
-    from modeling.checkpoints.load_report import check_loaded
     from modeling.checkpoints.model_creation import create_model
+    from modeling.checkpoints.variables import check_loaded
     from modeling.task_models import keras_class_of
 
     if model_class == ModelClass.ENCODER:

@@ -3,7 +3,7 @@
 import pytest
 
 import modeling
-from modeling.checkpoints.load_report import check_loaded
+from modeling.checkpoints.variables import check_loaded
 from tests.support.log_lines import logged_warnings
 from tests.support.models import built, tiny_config
 from tests.support.weights.huggingface_files import HEAD, change_weights
