@@ -86,18 +86,18 @@ if TYPE_CHECKING:
     from model_folders.labels import find_order as find_order
     from model_folders.reading.config_files import load_config as load_config
     from modeling.bert import BertModel as BertModel
-    from modeling.checkpoints.finding import (
-        check_checkpoint as check_checkpoint,
-    )
-    from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
-    from modeling.checkpoints.finding import read_shapes as read_shapes
     from modeling.checkpoints.huggingface_writer import (
         save_huggingface as save_huggingface,
     )
     from modeling.checkpoints.kerashub_writer import (
         save_kerashub as save_kerashub,
     )
+    from modeling.checkpoints.loading import (
+        check_checkpoint as check_checkpoint,
+    )
+    from modeling.checkpoints.loading import find_checkpoint as find_checkpoint
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
+    from modeling.checkpoints.loading import read_shapes as read_shapes
     from modeling.checkpoints.tf1_writer import (
         save_checkpoint as save_checkpoint,
     )
@@ -133,9 +133,9 @@ _MODULE_OF_NAME = MODULE_OF_MODELING_CLASS | {
     "find_huggingface": "model_folders.formats.huggingface_weights",
     "find_order": "model_folders.labels",
     "load_config": "model_folders.reading.config_files",
-    "check_checkpoint": "modeling.checkpoints.finding",
-    "find_checkpoint": "modeling.checkpoints.finding",
-    "read_shapes": "modeling.checkpoints.finding",
+    "check_checkpoint": "modeling.checkpoints.loading",
+    "find_checkpoint": "modeling.checkpoints.loading",
+    "read_shapes": "modeling.checkpoints.loading",
     "save_huggingface": "modeling.checkpoints.huggingface_writer",
     "save_kerashub": "modeling.checkpoints.kerashub_writer",
     "load_checkpoint": "modeling.checkpoints.loading",

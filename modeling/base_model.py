@@ -25,8 +25,7 @@ from model_folders.labels import check_labels
 from model_folders.reading import settings_check
 from model_folders.reading.preset import read_preset
 from modeling.arguments import ModelArguments
-from modeling.checkpoints.finding import open_checkpoint
-from modeling.checkpoints.loading import load_checkpoint
+from modeling.checkpoints.loading import load_open_checkpoint, open_checkpoint
 from modeling.checkpoints.model_creation import create_model
 from modeling.keras_export import (
     create_shape_options,
@@ -100,7 +99,7 @@ class BaseModel(KerasFitModel):
             settings_check.warn_of_pooling(preset)
         checkpoint = open_checkpoint(preset)
         model = create_model(cls, checkpoint, config, **arguments)
-        report = load_checkpoint(
+        report = load_open_checkpoint(
             model,
             checkpoint,
             label_alternatives=() if labels is None else [labels],

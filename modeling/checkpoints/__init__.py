@@ -3,10 +3,9 @@
 Begin with loading.py. The table in `model_folders.formats` says for each format
 which module reads its files, loads them and writes them.
 
-    loading.py: loads a checkpoint into a model
+    loading.py: finds a checkpoint of any format, and loads it into a model,
+        with its head if the model can use it
     model_creation.py: creates a model of the sizes of a checkpoint
-    finding.py: finds a checkpoint of any format, and opens it
-    head_comparison.py: whether a model can use the head in a folder
     vocabulary_extension.py: extends the vocabulary of a loaded model
 
 A checkpoint in a format, which is loaded:

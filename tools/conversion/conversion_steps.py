@@ -159,13 +159,16 @@ def load_model_to_convert(
         OSError: a file cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.checkpoints.finding import open_checkpoint
+    from modeling.checkpoints.loading import (
+        load_open_checkpoint,
+        open_checkpoint,
+    )
     from modeling.checkpoints.model_creation import create_model
     from modeling.task_models import keras_class_of
 
     checkpoint = open_checkpoint(preset)
     model = create_model(keras_class_of(model_class), checkpoint, bert_config)
-    report = modeling.load_checkpoint(model, checkpoint)
+    report = load_open_checkpoint(model, checkpoint)
     if model_class != ModelClass.ENCODER and all(
         weight.startswith("bert/") for weight in report.loaded
     ):

@@ -63,7 +63,10 @@ def load_model_to_export(
         OSError: a file is missing or cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.checkpoints.finding import open_checkpoint
+    from modeling.checkpoints.loading import (
+        load_open_checkpoint,
+        open_checkpoint,
+    )
     from modeling.checkpoints.model_creation import create_model
     from modeling.checkpoints.variables import check_loaded
     from modeling.task_models import keras_class_of
@@ -72,7 +75,7 @@ def load_model_to_export(
         settings_check.warn_of_pooling(preset)
     checkpoint = open_checkpoint(preset)
     model = create_model(keras_class_of(model_class), checkpoint)
-    report = modeling.load_checkpoint(model, checkpoint)
+    report = load_open_checkpoint(model, checkpoint)
     # A pretrained model may contain only the head for the next sentence.
     has_next_sentence = "cls/seq_relationship/output_weights" in report.loaded
     check_loaded(report, needs_head=not has_next_sentence)
