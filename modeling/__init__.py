@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from model_folders.labels import find_order as find_order
     from model_folders.reading.config_files import load_config as load_config
     from modeling.bert import BertModel as BertModel
-    from modeling.checkpoints.huggingface_writer import (
+    from modeling.checkpoints.huggingface_checkpoint import (
         save_huggingface as save_huggingface,
     )
     from modeling.checkpoints.kerashub_writer import (
@@ -98,15 +98,15 @@ if TYPE_CHECKING:
     from modeling.checkpoints.loading import find_checkpoint as find_checkpoint
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
     from modeling.checkpoints.loading import read_shapes as read_shapes
-    from modeling.checkpoints.tf1_writer import (
+    from modeling.checkpoints.model_creation import (
+        extend_model as extend_model,
+    )
+    from modeling.checkpoints.tf1_checkpoint import (
         save_checkpoint as save_checkpoint,
     )
-    from modeling.checkpoints.tf1_writer import save_release as save_release
+    from modeling.checkpoints.tf1_checkpoint import save_release as save_release
     from modeling.checkpoints.variables import (
         named_variables as named_variables,
-    )
-    from modeling.checkpoints.vocabulary_extension import (
-        extend_model as extend_model,
     )
     from modeling.distillation import DistillationLoss as DistillationLoss
     from modeling.distillation import Distiller as Distiller
@@ -136,13 +136,13 @@ _MODULE_OF_NAME = MODULE_OF_MODELING_CLASS | {
     "check_checkpoint": "modeling.checkpoints.loading",
     "find_checkpoint": "modeling.checkpoints.loading",
     "read_shapes": "modeling.checkpoints.loading",
-    "save_huggingface": "modeling.checkpoints.huggingface_writer",
+    "save_huggingface": "modeling.checkpoints.huggingface_checkpoint",
     "save_kerashub": "modeling.checkpoints.kerashub_writer",
     "load_checkpoint": "modeling.checkpoints.loading",
-    "save_checkpoint": "modeling.checkpoints.tf1_writer",
-    "save_release": "modeling.checkpoints.tf1_writer",
+    "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
+    "save_release": "modeling.checkpoints.tf1_checkpoint",
     "named_variables": "modeling.checkpoints.variables",
-    "extend_model": "modeling.checkpoints.vocabulary_extension",
+    "extend_model": "modeling.checkpoints.model_creation",
     "DistillationLoss": "modeling.distillation",
     "Distiller": "modeling.distillation",
 }

@@ -9,8 +9,8 @@ and writes files, because only that needs Keras. `data` and `serving` read the
 files of a folder too, and need no Keras for that:
 
     read by             loaded by                  written by
-    tf1.py              tf1_checkpoint.py          tf1_writer.py
-    huggingface_...py   huggingface_checkpoint.py  huggingface_writer.py
+    tf1.py              tf1_checkpoint.py          tf1_checkpoint.py
+    huggingface_...py   huggingface_checkpoint.py  huggingface_checkpoint.py
     kerashub_...py      converted_checkpoint.py    kerashub_writer.py
     tf_h5.py            converted_checkpoint.py
     object_based_...py  converted_checkpoint.py
