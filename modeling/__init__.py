@@ -36,9 +36,9 @@ What Keras calls:
 What the layers compute with:
 
     tensors.py: types of tensors, and of what models read and return
-    ops.py: building blocks, which call faster versions on TensorFlow
+    ops.py: building blocks, which call faster versions on TensorFlow, masks,
+        and the vectors at some positions
     plain_ops.py: formulas of ops.py in `keras.ops`, which XLA compiles too
-    sequence_ops.py: masks, and the vectors at some positions
     row_layouts.py: leaves the rows of padding out of all other layers
     packing.py: packs short sequences into long ones, for attention
     accelerated/: the faster versions, which TensorFlow fuses or compiles
