@@ -9,9 +9,8 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
-from modeling.arguments import LayerArguments
 from modeling.features import to_integer_ids
-from modeling.layers import BertLayer
+from modeling.layers import BertLayer, LayerArguments
 from modeling.tensors import Shape, Tensor
 
 

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     import modeling
     from data.io import feature_specs, record_datasets
-    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
+    from modeling.layers import TaskModelArguments
 
 # The flags of a task. Covariant, so that what takes a task of a
 # FineTuningConfig accepts the task of any script.

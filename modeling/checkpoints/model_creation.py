@@ -18,10 +18,10 @@ from model_folders.formats.shape_checks import (
     describe_entries,
     find_num_outputs,
 )
-from modeling.arguments import ModelArguments
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.variables import google_name_of
 from modeling.keras_fit import KerasFitModel
+from modeling.layers import ModelArguments
 
 ModelT = TypeVar("ModelT", bound=KerasFitModel)
 

@@ -28,8 +28,8 @@ from training.starting_point import StartingPoint
 from training.tasks.text_encoding import create_text_encoding
 
 if TYPE_CHECKING:
-    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
+    from modeling.layers import TaskModelArguments
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]

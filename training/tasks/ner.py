@@ -29,7 +29,7 @@ from training.config.ner_config import NerConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.arguments import TaskModelArguments
+    from modeling.layers import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
