@@ -26,7 +26,6 @@ What Keras calls:
 
     features.py: the names of the inputs, and checks of their values
     keras_fit.py: `KerasFitModel`, which `fit` trains with these losses
-    keras_export.py: the shapes with which Keras exports a model
     base_model.py: `BaseModel`, the base class of all models, which is created
         from a folder of weights, and which Keras saves, quantizes and exports
 

@@ -1,6 +1,7 @@
 """The shapes and names with which Keras exports a model.
 
-test_keras_export_formats.py exports each model in each format, and runs it.
+test_base_model_export_formats.py exports each model in each format, and runs
+it.
 """
 
 import keras
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling.keras_export import (
+from modeling.base_model import (
     create_shape_options,
     create_signature,
     to_functional_model,
