@@ -28,8 +28,7 @@ from modeling.ops import (
     gather_vectors,
     last_positions,
 )
-from modeling.packing import PackedLayout
-from modeling.row_layouts import TrimmedLayout
+from modeling.row_layouts import PackedLayout, TrimmedLayout
 from modeling.tensors import Features, Shape, Tensor
 
 

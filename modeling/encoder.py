@@ -24,8 +24,7 @@ from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.layers import BertLayer, LayerArguments
 from modeling.ops import dropout_seed
-from modeling.packing import PackedLayout
-from modeling.row_layouts import Layout, PaddedLayout
+from modeling.row_layouts import Layout, PackedLayout, PaddedLayout
 from modeling.tensors import Shape, Tensor
 
 
