@@ -44,22 +44,9 @@ Files of weights:
     checkpoints/: loads such files into any `KerasFitModel`, and writes such
         files. Of the modules above, only base_model.py imports it
 
-What users call. `help(modeling.NAME)` and docs/api.md describe each:
-
-    sizes of a network: BertConfig
-    networks: BertModel, BertClassifier, BertTokenClassifier, BertSpanLabeler,
-        BertMultipleChoice, BertPretrainer, BertEmbedder
-    losses: ClassifierLoss, ContrastiveLoss, CosineLoss, MultiLabelLoss,
-        PretrainingLoss, RankingLoss, RegressionLoss, SpanLoss, TokenLoss
-    a student and its teacher: DistillationLoss, Distiller
-    loading into a model: load_checkpoint, load_config
-    looking into files of weights: find_checkpoint, check_checkpoint,
-        read_shapes, find_huggingface, find_order
-    writing a model: save_checkpoint, save_release, save_huggingface,
-        save_kerashub
-    a model in memory: named_variables, extend_model
-
-`__version__` is the version of the project.
+`__all__` lists what users call, by the groups of `_MODULE_OF_NAME` below.
+`help(modeling.NAME)` and docs/api.md describe each name. `__version__` is the
+version of the project.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -124,23 +111,30 @@ if TYPE_CHECKING:
 
 # {name: its module}, as in the imports above. `lazy` imports a module at the
 # first use of its name.
-_MODULE_OF_NAME = MODULE_OF_MODELING_CLASS | {
+_MODULE_OF_NAME = {
+    # The sizes of a network, the networks and their losses.
     "BertConfig": "model_folders.bert_config",
-    "find_huggingface": "model_folders.formats.huggingface_weights",
-    "find_order": "model_folders.labels",
-    "load_config": "model_folders.reading.config_files",
-    "check_checkpoint": "modeling.checkpoints.loading",
-    "find_checkpoint": "modeling.checkpoints.loading",
-    "read_shapes": "modeling.checkpoints.loading",
-    "save_huggingface": "modeling.checkpoints.huggingface_checkpoint",
-    "save_kerashub": "modeling.checkpoints.kerashub_writer",
-    "load_checkpoint": "modeling.checkpoints.loading",
-    "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
-    "save_release": "modeling.checkpoints.tf1_checkpoint",
-    "named_variables": "modeling.checkpoints.variables",
-    "extend_model": "modeling.checkpoints.model_creation",
+    **MODULE_OF_MODELING_CLASS,
+    # A student and its teacher.
     "DistillationLoss": "modeling.distillation",
     "Distiller": "modeling.distillation",
+    # Loading into a model.
+    "load_checkpoint": "modeling.checkpoints.loading",
+    "load_config": "model_folders.reading.config_files",
+    # Looking into files of weights.
+    "find_checkpoint": "modeling.checkpoints.loading",
+    "check_checkpoint": "modeling.checkpoints.loading",
+    "read_shapes": "modeling.checkpoints.loading",
+    "find_huggingface": "model_folders.formats.huggingface_weights",
+    "find_order": "model_folders.labels",
+    # Writing a model.
+    "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
+    "save_release": "modeling.checkpoints.tf1_checkpoint",
+    "save_huggingface": "modeling.checkpoints.huggingface_checkpoint",
+    "save_kerashub": "modeling.checkpoints.kerashub_writer",
+    # A model in memory.
+    "named_variables": "modeling.checkpoints.variables",
+    "extend_model": "modeling.checkpoints.model_creation",
 }
 
 __all__ = [*_MODULE_OF_NAME]

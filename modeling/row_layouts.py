@@ -10,7 +10,7 @@ short sequences of a batch packed into a few long ones. In a packed sequence of
 full length, each short sequence attends only to itself, so the results do not
 change either.
 
-The argument `trim_padding` of a model leaves these rows out. The flag
+The argument `trim_padding` of a model leaves the rows of padding out. The flag
 --trim_padding sets it for the models of a training, and also trims each batch
 (data/padding.py).
 
