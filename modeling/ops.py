@@ -31,7 +31,7 @@ _HAS_FASTER_VERSIONS = (
     and find_spec("modeling.accelerated") is not None
 )
 if _HAS_FASTER_VERSIONS:
-    from modeling.accelerated import compiled, fusions, tracing
+    from modeling.accelerated import compiled, fusions, graphs
 
 # A variable of the context, so that a thread does not switch the versions of
 # another thread.
@@ -271,7 +271,7 @@ def trace_once(
         training: whether the call is part of a training step.
     """
     if _is_accelerated() and training:
-        return tracing.trace_once(function, layers)
+        return graphs.trace_once(function, layers)
     return function
 
 

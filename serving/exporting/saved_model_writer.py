@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import tensorflow as tf
 
-from modeling.accelerated import inference, tracing
+from modeling.accelerated.graphs import kernels_to_cast, replaced_values
 from modeling.base_model import BaseModel
 from serving.export_options import ExportOptions
 from serving.exporting.signatures.batching_graph import Tensors
@@ -44,9 +44,9 @@ def write_saved_model(
     # to these variables, so this list must live until the model is saved.
     kernels = [
         (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
-        for kernel, dtype in inference.kernels_to_cast(model)
+        for kernel, dtype in kernels_to_cast(model)
     ]
-    with tracing.replaced_values(kernels):
+    with replaced_values(kernels):
         graphs = _trace_signatures(all_signatures)
     # Save with TensorFlow, because keras.export traces each function twice.
     module = tf.Module()

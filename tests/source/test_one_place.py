@@ -54,7 +54,7 @@ MODULE_OF_PRIVATE_NAME = {
     "_get_variable_index": "training/optimizers/adamw.py",
     "_initial_seed": "modeling/ops.py",
     "_use_weight_decay": "training/optimizers/adamw.py",
-    "StatelessScope": "modeling/accelerated/tracing.py",
+    "StatelessScope": "modeling/accelerated/graphs.py",
     "tensor_bundle_pb2": f"{_FORMATS}/tf1.py",
     "trackable_object_graph_pb2": f"{_FORMATS}/object_based_weights.py",
 }

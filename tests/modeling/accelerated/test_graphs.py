@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from modeling.accelerated import tracing
+from modeling.accelerated import graphs
 from tests.support import models
 from tests.support.model_cases import outputs_and_gradients
 
@@ -43,12 +43,12 @@ def test_blocks_are_alike_but_for_names_weights_and_what_is_frozen():
     blocks = create_model().encoder.blocks
     block = blocks[1]
     block.trainable = False
-    assert tracing.are_alike(blocks)
+    assert graphs.are_alike(blocks)
     key = block.attention.key
     before = key.dtype_policy
     key.dtype_policy = "mixed_bfloat16"
-    assert not tracing.are_alike(blocks)
+    assert not graphs.are_alike(blocks)
     key.dtype_policy = before
-    assert tracing.are_alike(blocks)
+    assert graphs.are_alike(blocks)
     block.intermediate.enable_lora(2)
-    assert not tracing.are_alike(blocks)
+    assert not graphs.are_alike(blocks)
