@@ -10,15 +10,15 @@ which module reads its files, loads them and writes them.
 
 A checkpoint in a format:
 
-    checkpoint.py: `Checkpoint`, the base class of what is loaded
+    checkpoint.py: `Checkpoint`, the base class of what is loaded, and
+        `ConvertedCheckpoint` with a table of its formats, whose names and
+        shapes a reader converts to Google's: presets of KerasHub, tf_model.h5
+        of transformers 4, and the object-based checkpoints of Model Garden and
+        TF-Hub
     variables.py: Google's names of a model's variables, the assignment of
         their values, and the `LoadReport` of what was loaded
     tf1_checkpoint.py: loads and writes checkpoints of TensorFlow 1, as in
         Google's releases
     huggingface_checkpoint.py: loads and writes the folders of transformers
-    converted_checkpoint.py: `ConvertedCheckpoint` and a table of its formats,
-        whose names and shapes a reader converts to Google's: presets of
-        KerasHub, tf_model.h5 of transformers 4, and the object-based
-        checkpoints of Model Garden and TF-Hub
     kerashub_writer.py: writes presets of KerasHub
 """

@@ -24,9 +24,9 @@ from model_folders.formats.shape_checks import (
 )
 from model_folders.labels import find_order, join_labels
 from model_folders.reading.preset import PathOrPreset, Preset, read_preset
-from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.converted_checkpoint import (
+from modeling.checkpoints.checkpoint import (
     CONVERTED_FORMATS,
+    Checkpoint,
     ConvertedCheckpoint,
 )
 from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint

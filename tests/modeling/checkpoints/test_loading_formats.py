@@ -6,7 +6,7 @@ import pytest
 
 from modeling import save_checkpoint
 from modeling.bert import BertModel
-from modeling.checkpoints.converted_checkpoint import ConvertedCheckpoint
+from modeling.checkpoints.checkpoint import ConvertedCheckpoint
 from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
 from modeling.checkpoints.loading import (
     check_checkpoint,
