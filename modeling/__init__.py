@@ -24,8 +24,8 @@ What the models learn:
 
 What Keras calls:
 
-    features.py: the names of the inputs, and checks of their values
-    keras_fit.py: `KerasFitModel`, which `fit` trains with these losses
+    keras_fit.py: `KerasFitModel`, which `fit` trains with these losses on dicts
+        of features, whose names it checks
     base_model.py: `BaseModel`, the base class of all models, which is created
         from a folder of weights, and which Keras saves, quantizes and exports
 
