@@ -188,9 +188,7 @@ def read_preset(path: StrPath, flag: str = "") -> Preset:
         ValueError: a file is malformed, two files contradict each other, or the
             weights need another tokenizer than BERT's.
     """
-    path = os.fspath(path)
-    if path.startswith(hub.SCHEME):
-        path = hub.download_model(path)
+    path = hub.to_local_folder(os.fspath(path))
     check_exists(path, flag)
     inner = huggingface_config.read_network_folder(Path(path))
     if inner and os.path.isfile(
