@@ -9,7 +9,8 @@ A line of the input contains one text, or two texts separated by ` ||| `.
 from absl import logging
 
 from command_line import cli
-from model_folders.reading import folder_reading, hub, settings_check
+from model_folders.reading import hub, settings_check
+from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from tools.extraction.extract_features_config import ExtractFeaturesConfig
 from tools.extraction.feature_extraction import (
@@ -24,7 +25,7 @@ from training.preparation.starting_point_loading import stated_flags_of
 def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = hub.to_local_folder(str(parsed.config.model.init_checkpoint))
-    preset = folder_reading.read_preset(checkpoint, "--init_checkpoint")
+    preset = read_preset(checkpoint, "--init_checkpoint")
     parsed = parsed.decide_if_open(stated_flags_of(preset), checkpoint)
     config = parsed.config
     bert_config, tokenizer = read_model_files(

@@ -16,7 +16,7 @@ from data.io import file_checksums
 from data.parallel_jobs.job_files import InputEntry
 from exporting.export_formats import FILE_OF_FORMAT, ExportFormat
 from model_folders import model_json
-from model_folders.model_json_types import ModelJson
+from model_folders.model_json import ModelJson
 
 
 def checksums_of_networks(

@@ -31,13 +31,12 @@ from exporting.signature_graphs import (
     share_graph,
     text_inputs,
 )
-from model_folders import output_modes
-from model_folders.kinds import ModelClass
-from model_folders.model_json_types import (
+from model_folders import kinds
+from model_folders.kinds import ModelClass, OutputMode
+from model_folders.model_json import (
     ClassifierSettings,
     SharedHeadSettings,
 )
-from model_folders.output_modes import OutputMode
 from modeling.task_models import BertClassifier, BertMultipleChoice
 
 
@@ -94,7 +93,7 @@ def create_classify_signatures(
     stride = head_settings.get("doc_stride") or 0
     num_texts = head_settings.get("num_texts")
     labels = None
-    if output_mode != output_modes.REGRESSION:
+    if output_mode != kinds.REGRESSION:
         labels = choose_output_labels(model, head_settings)
     exported_output = export_formats.exported_output_of(
         ModelClass.CLASSIFIER, head_settings
@@ -294,7 +293,7 @@ def _choose_labels(
 ) -> Tensors:
     """Returns the outputs `label`, [N] or [N, L], and `labels`, [N, L]."""
     label_rows = tf.tile([labels], [tf.shape(probabilities)[0], 1])
-    if output_mode == output_modes.MULTILABEL:
+    if output_mode == kinds.MULTILABEL:
         label = tf.where(probabilities > MULTILABEL_THRESHOLD, label_rows, "")
     else:
         label = tf.gather(labels, tf.argmax(probabilities, -1))
@@ -313,6 +312,4 @@ def create_choice_signatures(
         head_settings: settings of the head. A multiple-choice model needs none.
         options: none of them applies to `ids`.
     """
-    return ExportSignatures(
-        create_label_predictor(model, output_modes.CLASSIFICATION)
-    )
+    return ExportSignatures(create_label_predictor(model, kinds.CLASSIFICATION))

@@ -16,7 +16,7 @@ from exporting.signature_graphs import (
     share_graph,
     text_inputs,
 )
-from model_folders.model_json_types import SharedHeadSettings
+from model_folders.model_json import SharedHeadSettings
 from modeling.bert import BertModel
 
 # If a padded output contains more values than this, at least a quarter of the

@@ -35,16 +35,15 @@ from model_folders.bert_config import (
     BERT_CONFIG_FILE,
     HUGGINGFACE_CONFIG_FILE,
 )
-from model_folders.cards import copies, file_table, model_card
-from model_folders.formats.huggingface.config import (
+from model_folders.cards import model_card
+from model_folders.formats.huggingface_config import (
     PROBLEM_TYPE_OF_MODE,
     create_config_json,
 )
 from model_folders.kinds import ModelClass
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_json_types import HeadSettings, ModelJson
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.model_json import HeadSettings, ModelJson
+from model_folders.reading.preset import Preset, read_preset
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder
@@ -180,7 +179,7 @@ def write_export(
         contents = _create_model_json(folder, model, options, head_settings)
         sizes = _measure_files(folder, options)
         card = _create_card(contents, sizes, signatures, options)
-        text = copies.format_json(contents)
+        text = model_json.format_json(contents)
         atomic.write_text(extra / model_json.MODEL_JSON_FILE, text)
         atomic.write_text(folder / model_card.CARD_FILE, card.text())
         return card
@@ -246,8 +245,8 @@ def _create_model_json(
     """Returns the contents of the model.json of an export in `folder`."""
     preset = options.weights or None
     if preset is not None and not isinstance(preset, Preset):
-        preset = folder_reading.read_preset(preset)
-    contents = copies.create_model_json_of_copy(
+        preset = read_preset(preset)
+    contents = model_card.create_model_json_of_copy(
         preset, kinds.model_class_of(model), head_settings
     )
     contents[model_json.CHECKSUMS] = checksums.checksums_of_networks(
@@ -258,7 +257,7 @@ def _create_model_json(
 
 def _measure_files(folder: Path, options: ExportOptions) -> dict[str, int]:
     """Returns {name: size in bytes} of the files that the card lists."""
-    sizes = file_table.file_sizes(folder)
+    sizes = model_card.file_sizes(folder)
     if not _is_only_saved_model(options):
         # The card lists model.json too, which is written later.
         sizes[model_json.MODEL_JSON_FILE] = 0

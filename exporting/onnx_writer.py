@@ -31,7 +31,7 @@ from exporting.onnx_graph import (
     add_encoder,
 )
 from exporting.signature_graphs import ExportSignatures
-from model_folders import kinds, output_modes
+from model_folders import kinds
 from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
@@ -100,7 +100,7 @@ def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
 
 def create_graph(
     model: BaseModel,
-    exported_output: ExportedOutput = output_modes.CLASSIFICATION,
+    exported_output: ExportedOutput = kinds.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
@@ -198,10 +198,10 @@ class EncoderGraph:
         outputs = {"logits": GraphOutput(logits, shape)}
         if self.exported_output == export_formats.LOGITS:
             return outputs
-        if self.exported_output == output_modes.REGRESSION:
+        if self.exported_output == kinds.REGRESSION:
             values = self.builder.select(logits, 0, axis=-1)
             return outputs | {"values": GraphOutput(values, shape[:1])}
-        is_multilabel = self.exported_output == output_modes.MULTILABEL
+        is_multilabel = self.exported_output == kinds.MULTILABEL
         operation = "Sigmoid" if is_multilabel else "Softmax"
         probabilities = self.builder.add(operation, logits)
         return outputs | {"probabilities": GraphOutput(probabilities, shape)}

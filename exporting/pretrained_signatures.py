@@ -20,7 +20,7 @@ from exporting.signature_graphs import (
     share_graph,
     text_inputs,
 )
-from model_folders.model_json_types import SharedHeadSettings
+from model_folders.model_json import SharedHeadSettings
 from modeling.task_models import BertPretrainer
 
 # Number of WordPieces that are returned for each mask.

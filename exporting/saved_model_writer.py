@@ -16,7 +16,7 @@ from exporting.signature_graphs import (
     Signatures,
     Tensors,
 )
-from modeling.accelerated import inference, tracing
+from modeling.accelerated.graphs import kernels_to_cast, replaced_values
 from modeling.base_model import BaseModel
 
 _Graph: TypeAlias = tf.types.experimental.ConcreteFunction
@@ -44,9 +44,9 @@ def write_saved_model(
     # to these variables, so this list must live until the model is saved.
     kernels = [
         (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
-        for kernel, dtype in inference.kernels_to_cast(model)
+        for kernel, dtype in kernels_to_cast(model)
     ]
-    with tracing.replaced_values(kernels):
+    with replaced_values(kernels):
         graphs = _trace_signatures(all_signatures)
     # Save with TensorFlow, because keras.export traces each function twice.
     module = tf.Module()

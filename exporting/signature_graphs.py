@@ -17,8 +17,8 @@ import tensorflow as tf
 from data.padding import trim_batch
 from data.text.packing_graph import PackingLayer
 from exporting import export_formats
-from model_folders import output_modes
-from model_folders.model_json_types import HeadSettings
+from model_folders import kinds
+from model_folders.model_json import HeadSettings
 from modeling import ops
 
 # If a padded output contains more values than this, at least a quarter of the
@@ -71,7 +71,7 @@ class ExportSignatures:
     head_settings: HeadSettings = dataclasses.field(
         default_factory=HeadSettings
     )
-    exported_output: export_formats.ExportedOutput = output_modes.CLASSIFICATION
+    exported_output: export_formats.ExportedOutput = kinds.CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:

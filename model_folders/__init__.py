@@ -4,22 +4,18 @@ Definitions of what such a folder states. `data`, `modeling`, `training` and
 `serving` share them:
 
     bert_config.py: the sizes and rates of a network
-    kinds.py: one entry for each class of models
-    output_modes.py: what the labels of a classifier are
+    kinds.py: one entry for each class of models, the modes of a classifier, and
+        the classes that Keras loads from a `.keras` file
     labels.py: the names of outputs, their order, and labels.txt
     scores.py: the scores in the folder of a run, and which are of one label
-    model_json_types.py: the entries of model.json, their types and values
 
 Which module reads the files of a folder:
 
     reading/: `read_preset` and `Preset`, all that the files of a folder state
-    model_json.py: model.json, which this project writes
+    model_json.py: model.json, which this project writes: its entries with their
+        types and valid values, and `read_model_json`
     tokenizer_files.py: creates vocab.txt and the files beside it
     formats/: the files of each format of weights
-
-What Keras needs to load a `.keras` file:
-
-    saved_classes.py: the classes that the file may name
 
 What a command does with a folder:
 

@@ -9,7 +9,7 @@ from absl import logging
 
 from files.paths import StrPath
 from model_folders import model_json
-from model_folders.model_json_types import ModelJson
+from model_folders.model_json import ModelJson
 
 # Which step to read of the folder of a training run. "reported" is the best or
 # the last step, as the run's flag --load_best says.

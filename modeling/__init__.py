@@ -8,12 +8,9 @@ The network and its heads:
 
     bert.py: `BertModel`: the embeddings, the encoder and the pooler
     embeddings.py: words, positions and segments to vectors
-    encoder.py: the blocks of the encoder
-    attention.py: multi-head attention
-    dense.py: a dense layer with its activation
-    layers.py: `BertLayer`, the base class of the layers
-    arguments.py: the types of the arguments that layers and models share
-    initializers.py: the initial weights
+    encoder.py: the blocks of the encoder, with their attention and dense layers
+    layers.py: `BertLayer`, the base class of the layers, the types of the
+        arguments that layers and models share, and the initial weights
     heads.py: what each task adds to the encoder
     base_task_model.py: `TaskModel`, the base class: an encoder with a head,
         and `OneHeadModel`, whose head is one layer
@@ -27,20 +24,19 @@ What the models learn:
 
 What Keras calls:
 
-    features.py: the names of the inputs, and checks of their values
-    keras_fit.py: `KerasFitModel`, which `fit` trains with these losses
-    keras_export.py: the shapes with which Keras exports a model
+    keras_fit.py: `KerasFitModel`, which `fit` trains with these losses on dicts
+        of features, whose names it checks
     base_model.py: `BaseModel`, the base class of all models, which is created
         from a folder of weights, and which Keras saves, quantizes and exports
 
 What the layers compute with:
 
     tensors.py: types of tensors, and of what models read and return
-    ops.py: building blocks, which call faster versions on TensorFlow
+    ops.py: building blocks, which call faster versions on TensorFlow, masks,
+        and the vectors at some positions
     plain_ops.py: formulas of ops.py in `keras.ops`, which XLA compiles too
-    sequence_ops.py: masks, and the vectors at some positions
-    row_layouts.py: leaves the rows of padding out of all other layers
-    packing.py: packs short sequences into long ones, for attention
+    row_layouts.py: leaves the rows of padding out, and packs short sequences
+        into long ones for attention
     accelerated/: the faster versions, which TensorFlow fuses or compiles
 
 Files of weights:
@@ -48,22 +44,9 @@ Files of weights:
     checkpoints/: loads such files into any `KerasFitModel`, and writes such
         files. Of the modules above, only base_model.py imports it
 
-What users call. `help(modeling.NAME)` and docs/api.md describe each:
-
-    sizes of a network: BertConfig
-    networks: BertModel, BertClassifier, BertTokenClassifier, BertSpanLabeler,
-        BertMultipleChoice, BertPretrainer, BertEmbedder
-    losses: ClassifierLoss, ContrastiveLoss, CosineLoss, MultiLabelLoss,
-        PretrainingLoss, RankingLoss, RegressionLoss, SpanLoss, TokenLoss
-    a student and its teacher: DistillationLoss, Distiller
-    loading into a model: load_checkpoint, load_config
-    looking into files of weights: find_checkpoint, check_checkpoint,
-        read_shapes, find_huggingface, find_order
-    writing a model: save_checkpoint, save_release, save_huggingface,
-        save_kerashub
-    a model in memory: named_variables, extend_model
-
-`__version__` is the version of the project.
+`__all__` lists what users call, by the groups of `_MODULE_OF_NAME` below.
+`help(modeling.NAME)` and docs/api.md describe each name. `__version__` is the
+version of the project.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -71,7 +54,7 @@ from typing import TYPE_CHECKING, Any
 from dependencies import lazy
 from dependencies.installation import read_version
 from dependencies.registration import register_saved_classes
-from model_folders.saved_classes import (
+from model_folders.kinds import (
     MODULE_OF_MODELING_CLASS,
     MODULE_OF_SAVED_CLASS,
 )
@@ -80,33 +63,33 @@ if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them
     # that the names are public.
     from model_folders.bert_config import BertConfig as BertConfig
-    from model_folders.formats.huggingface.weights import (
+    from model_folders.formats.huggingface_weights import (
         find_huggingface as find_huggingface,
     )
     from model_folders.labels import find_order as find_order
     from model_folders.reading.config_files import load_config as load_config
     from modeling.bert import BertModel as BertModel
-    from modeling.checkpoints.finding import (
-        check_checkpoint as check_checkpoint,
-    )
-    from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
-    from modeling.checkpoints.finding import read_shapes as read_shapes
-    from modeling.checkpoints.huggingface_writer import (
+    from modeling.checkpoints.huggingface_checkpoint import (
         save_huggingface as save_huggingface,
     )
     from modeling.checkpoints.kerashub_writer import (
         save_kerashub as save_kerashub,
     )
+    from modeling.checkpoints.loading import (
+        check_checkpoint as check_checkpoint,
+    )
+    from modeling.checkpoints.loading import find_checkpoint as find_checkpoint
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
-    from modeling.checkpoints.tf1_writer import (
+    from modeling.checkpoints.loading import read_shapes as read_shapes
+    from modeling.checkpoints.model_creation import (
+        extend_model as extend_model,
+    )
+    from modeling.checkpoints.tf1_checkpoint import (
         save_checkpoint as save_checkpoint,
     )
-    from modeling.checkpoints.tf1_writer import save_release as save_release
+    from modeling.checkpoints.tf1_checkpoint import save_release as save_release
     from modeling.checkpoints.variables import (
         named_variables as named_variables,
-    )
-    from modeling.checkpoints.vocabulary_extension import (
-        extend_model as extend_model,
     )
     from modeling.distillation import DistillationLoss as DistillationLoss
     from modeling.distillation import Distiller as Distiller
@@ -128,23 +111,30 @@ if TYPE_CHECKING:
 
 # {name: its module}, as in the imports above. `lazy` imports a module at the
 # first use of its name.
-_MODULE_OF_NAME = MODULE_OF_MODELING_CLASS | {
+_MODULE_OF_NAME = {
+    # The sizes of a network, the networks and their losses.
     "BertConfig": "model_folders.bert_config",
-    "find_huggingface": "model_folders.formats.huggingface.weights",
-    "find_order": "model_folders.labels",
-    "load_config": "model_folders.reading.config_files",
-    "check_checkpoint": "modeling.checkpoints.finding",
-    "find_checkpoint": "modeling.checkpoints.finding",
-    "read_shapes": "modeling.checkpoints.finding",
-    "save_huggingface": "modeling.checkpoints.huggingface_writer",
-    "save_kerashub": "modeling.checkpoints.kerashub_writer",
-    "load_checkpoint": "modeling.checkpoints.loading",
-    "save_checkpoint": "modeling.checkpoints.tf1_writer",
-    "save_release": "modeling.checkpoints.tf1_writer",
-    "named_variables": "modeling.checkpoints.variables",
-    "extend_model": "modeling.checkpoints.vocabulary_extension",
+    **MODULE_OF_MODELING_CLASS,
+    # A student and its teacher.
     "DistillationLoss": "modeling.distillation",
     "Distiller": "modeling.distillation",
+    # Loading into a model.
+    "load_checkpoint": "modeling.checkpoints.loading",
+    "load_config": "model_folders.reading.config_files",
+    # Looking into files of weights.
+    "find_checkpoint": "modeling.checkpoints.loading",
+    "check_checkpoint": "modeling.checkpoints.loading",
+    "read_shapes": "modeling.checkpoints.loading",
+    "find_huggingface": "model_folders.formats.huggingface_weights",
+    "find_order": "model_folders.labels",
+    # Writing a model.
+    "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
+    "save_release": "modeling.checkpoints.tf1_checkpoint",
+    "save_huggingface": "modeling.checkpoints.huggingface_checkpoint",
+    "save_kerashub": "modeling.checkpoints.kerashub_writer",
+    # A model in memory.
+    "named_variables": "modeling.checkpoints.variables",
+    "extend_model": "modeling.checkpoints.model_creation",
 }
 
 __all__ = [*_MODULE_OF_NAME]

@@ -14,7 +14,8 @@ from absl import logging
 
 import modeling
 from command_line import cli
-from model_folders.reading import folder_reading, settings_check
+from model_folders.reading import settings_check
+from model_folders.reading.preset import load_required_config, read_preset
 from options.parsed_command import ParsedCommand
 from tools.conversion.conversion_steps import (
     choose_format,
@@ -30,13 +31,9 @@ from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
 def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     config = parsed.config
-    preset = folder_reading.read_preset(
-        config.init_checkpoint, "--init_checkpoint"
-    )
+    preset = read_preset(config.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(preset)
-    bert_config = folder_reading.load_required_config(
-        preset, config.bert_config_file
-    )
+    bert_config = load_required_config(preset, config.bert_config_file)
     model_class = choose_model_class(config, checkpoint, preset)
     settings_check.check_model_class(preset, model_class)
     output_format = choose_format(config, checkpoint, preset, model_class)

@@ -12,7 +12,8 @@ from absl import logging
 
 from command_line import cli
 from data.text.tokenization import FullTokenizer
-from model_folders.reading import folder_reading, settings_check
+from model_folders.reading import settings_check
+from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from tools.exporting.export_config import ExportConfig
 from tools.exporting.export_steps import (
@@ -29,7 +30,7 @@ def main(parsed: ParsedCommand[ExportConfig]) -> None:
     from exporting.export_writer import export
 
     config = parsed.config
-    preset = folder_reading.read_preset(config.model, "--model")
+    preset = read_preset(config.model, "--model")
     model_class = choose_model_class(config, preset)
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights_path)

@@ -33,8 +33,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from data.sets.set_names import file_stem_of
 from data.sets.text_keys import RULE_VERSION
-from model_folders.model_json import MODEL_JSON_FILE, provenance_of
-from model_folders.model_json_types import DevSetRuleEntry
+from model_folders.model_json import (
+    MODEL_JSON_FILE,
+    DevSetRuleEntry,
+    provenance_of,
+)
 from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import DataFileConfig
 

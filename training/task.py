@@ -21,8 +21,8 @@ from typing import (
 from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
 from data.sets.set_names import SetName
-from model_folders.model_json_types import HeadSettings
-from model_folders.output_modes import OutputMode
+from model_folders.kinds import OutputMode
+from model_folders.model_json import HeadSettings
 from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     import modeling
     from data.io import feature_specs, record_datasets
-    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
+    from modeling.layers import TaskModelArguments
 
 # The flags of a task. Covariant, so that what takes a task of a
 # FineTuningConfig accepts the task of any script.

@@ -22,9 +22,9 @@ from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
 from exporting import export_formats
 from exporting.export_formats import ExportFormat
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from modeling import losses
-from modeling.accelerated.inference import GraphPredictor
+from modeling.accelerated.graphs import GraphPredictor
 from modeling.base_loss import AnyLoss
 from modeling.base_model import BaseModel
 from modeling.tensors import Features

@@ -25,8 +25,8 @@ from data.report import (
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders import output_modes
-from model_folders.output_modes import OutputMode
+from model_folders import kinds
+from model_folders.kinds import OutputMode
 
 # Matches a word, or an ideograph, which is a word for the tokenizer.
 _WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
@@ -81,7 +81,7 @@ def write_label_report(
                 badness, verdict, text, example.guid, {"unread": unread}
             )
         )
-    if codec.output_mode == output_modes.REGRESSION:
+    if codec.output_mode == kinds.REGRESSION:
         report.mean_errors = _mean_errors(gold_labels, predicted_labels)
     else:
         report.baseline = _compute_baseline(gold_labels)
@@ -95,10 +95,10 @@ def _count_labels(
     output_mode: OutputMode,
 ) -> None:
     """Counts the outcome of a prediction for each label. Not in regression."""
-    if output_mode == output_modes.CLASSIFICATION:
+    if output_mode == kinds.CLASSIFICATION:
         name = str(gold)
         counts.update([(name, f"as {predicted}"), (name, "support")])
-    elif output_mode == output_modes.MULTILABEL:
+    elif output_mode == kinds.MULTILABEL:
         names = class_names_of(gold)
         outcomes = list_outcomes(names, class_names_of(predicted))
         counts.update((name, outcome) for outcome, name in outcomes)
@@ -185,9 +185,9 @@ def _judge_prediction(
 
     `probabilities` contains the probability of each label.
     """
-    if codec.output_mode == output_modes.REGRESSION:
+    if codec.output_mode == kinds.REGRESSION:
         return _judge_number(gold, predicted)
-    if codec.output_mode == output_modes.MULTILABEL:
+    if codec.output_mode == kinds.MULTILABEL:
         return _judge_several_labels(
             gold, predicted, probabilities, codec.labels
         )

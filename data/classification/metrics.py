@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike
 
 from data.arrays import LabelArray
 from data.classification.label_codec import LabelCodec
-from model_folders import output_modes
-from model_folders.output_modes import OutputMode
+from model_folders import kinds
+from model_folders.kinds import OutputMode
 
 # {value of --output_mode: names of the metrics that score a user's own table},
 # the main metric first. To add a metric, define it in `_create_metrics`, and
 # add its name here, or to a task's `metrics` in glue_tasks.py.
 METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
-    output_modes.CLASSIFICATION: ("f1_macro", "eval_accuracy"),
-    output_modes.MULTILABEL: ("f1_macro", "f1_micro", "eval_accuracy"),
-    output_modes.REGRESSION: ("spearman", "pearson"),
+    kinds.CLASSIFICATION: ("f1_macro", "eval_accuracy"),
+    kinds.MULTILABEL: ("f1_macro", "f1_micro", "eval_accuracy"),
+    kinds.REGRESSION: ("spearman", "pearson"),
 }
 
 # The names of the metrics that `score_ranking` computes, the main metric first.

@@ -14,7 +14,7 @@ import google_crc32c
 from data.io import text_files, tfrecords
 from data.parallel_jobs.job_files import MANIFEST_ENDING, Manifest
 from files.json_files import parse_json
-from model_folders.model_json_types import Fingerprint
+from model_folders.model_json import Fingerprint
 from terminal import progress
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")

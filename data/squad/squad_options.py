@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from options import fields
 
 

@@ -16,7 +16,7 @@ from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.reading.folder_reading import (
+from model_folders.reading.preset import (
     read_max_seq_length,
     read_preset,
 )

@@ -30,7 +30,7 @@ from data.text.vocabulary_files import (
     decide_casing,
     read_vocabulary,
 )
-from model_folders.model_json_types import TokenizerIdentity
+from model_folders.model_json import TokenizerIdentity
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
@@ -124,8 +124,7 @@ class FullTokenizer:
                 does not show it, or its tokenizer is not BERT's.
         """
         # Import late, because nothing else here reads or downloads a model.
-        from model_folders.reading.folder_reading import read_preset
-        from model_folders.reading.preset import Preset
+        from model_folders.reading.preset import Preset, read_preset
 
         if isinstance(path_or_preset, Preset):
             preset = path_or_preset

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from model_folders import kinds
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import SharedHeadSettings
+from model_folders.model_json import SharedHeadSettings
 
 
 @dataclasses.dataclass(frozen=True)

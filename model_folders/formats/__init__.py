@@ -8,31 +8,36 @@ values of the weights. modeling/checkpoints/ loads these values into a model,
 and writes files, because only that needs Keras. `data` and `serving` read the
 files of a folder too, and need no Keras for that:
 
-    read by        loaded by                  written by
-    tf1.py         tf1_checkpoint.py          tf1_writer.py
-    huggingface/   huggingface_checkpoint.py  huggingface_writer.py
-    kerashub/      converted_checkpoint.py    kerashub_writer.py
-    tf_h5.py       converted_checkpoint.py
-    object_based/  converted_checkpoint.py
+    read by             loaded by                  written by
+    tf1.py              tf1_checkpoint.py          tf1_checkpoint.py
+    huggingface_...py   huggingface_checkpoint.py  huggingface_checkpoint.py
+    kerashub_...py      checkpoint.py              kerashub_writer.py
+    tf_h5.py            checkpoint.py
+    object_based_...py  checkpoint.py
 
 The modules here:
 
-    tf1.py: checkpoints of Google and of this project
-    huggingface/: folders of transformers, with the weights of PyTorch
-    kerashub/: presets of KerasHub
+    tf1.py: checkpoints of TensorFlow 1, of Google and of this project
+    huggingface_config.py: the JSON of transformers and sentence-transformers
+    huggingface_tokenizer.py: the tokenizer files of transformers
+    huggingface_weights.py: the weights of PyTorch, and their names
+    kerashub_config.py: the JSON of KerasHub's presets
+    kerashub_weights.py: the weights of KerasHub's presets, which are datasets
+        of HDF5, numbered and not named
     tf_h5.py: the weights of TensorFlow, which transformers 4 wrote
-    object_based/: checkpoints of Model Garden and TF-Hub
+    object_based_folders.py: finds the checkpoints of Model Garden and TF-Hub,
+        and what a SavedModel of TF-Hub states
+    object_based_weights.py: opens these checkpoints, which name weights by a
+        graph of objects. `save_weights` of transformers 4 wrote them too
 
-In a folder, config.py reads the JSON files beside the weights, and weights.py
-opens the weights. In object_based/, folders.py finds what no JSON states. The
-JSON files of Google and of this project are described in model_folders/, in
+The JSON files of Google and of this project are described in model_folders/, in
 bert_config.py, model_json.py and tokenizer_files.py.
 
 For several formats:
 
-    weight_entries.py: an entry of a file, and its names
-    head_names.py: the classes of models that the names in a file tell
-    shape_checks.py: compares a configuration with the shapes in a file
-    shards.py: the index of weights in several files
+    weight_entries.py: an entry of a file, its names, and the index of weights
+        in several files
+    shape_checks.py: compares a configuration with the shapes in a file, and
+        recognizes the head in it
     h5_files.py: lists the datasets of an HDF5 file
 """

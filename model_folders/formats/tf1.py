@@ -2,8 +2,9 @@
 
 modeling/checkpoints/tf1_checkpoint.py loads them into models. The name of a
 checkpoint, such as `bert_model.ckpt`, is the common prefix of its files,
-`bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`. object_based/
-reads checkpoints with the same files, in which a graph contains the names.
+`bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`.
+object_based_weights.py reads checkpoints with the same files, in which a graph
+contains the names.
 """
 
 import contextlib

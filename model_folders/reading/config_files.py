@@ -1,4 +1,7 @@
-"""Finds and reads the configuration of a network, in a file of any library."""
+"""Finds the files that say what weights mean, and reads their configuration.
+
+The files may be of any library.
+"""
 
 import os
 import re
@@ -10,12 +13,15 @@ from model_folders.bert_config import (
     HUGGINGFACE_CONFIG_FILE,
     BertConfig,
 )
-from model_folders.formats.huggingface import config as huggingface_config
-from model_folders.formats.huggingface.config import HUGGINGFACE_WEIGHTS
-from model_folders.formats.kerashub import config as kerashub_config
-from model_folders.formats.object_based import folders as object_folders
+from model_folders.formats import (
+    huggingface_config,
+    kerashub_config,
+    object_based_folders,
+)
+from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
+from model_folders.formats.weight_entries import list_shards
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 
 # Other weights that config.json describes. They are read before a checkpoint
 # with a NAME.index, which bert_config.json describes.
@@ -48,8 +54,8 @@ def list_config_files(folder: StrPath, weights_path: StrPath) -> list[str]:
     is_of_config_json = _WEIGHTS_PATH.search(str(weights_path))
     if is_of_config_json or any(map(os.path.isfile, weights)):
         names.reverse()
-    if object_folders.is_saved_encoder(folder):
-        names.append(object_folders.SAVED_MODEL_FILE)
+    if object_based_folders.is_saved_encoder(folder):
+        names.append(object_based_folders.SAVED_MODEL_FILE)
     return [os.path.join(folder, name) for name in names]
 
 
@@ -84,10 +90,10 @@ def _read_network(path: str) -> JsonObject:
     """Returns the entries of a bert_config.json for a file of any library."""
     folder, name = os.path.split(path)
     if (
-        name == object_folders.SAVED_MODEL_FILE
-        and object_folders.is_saved_encoder(folder)
+        name == object_based_folders.SAVED_MODEL_FILE
+        and object_based_folders.is_saved_encoder(folder)
     ):
-        return object_folders.read_network(folder)
+        return object_based_folders.read_network(folder)
     values = read_json(path)
     if kerashub_config.is_kerashub(values):
         return kerashub_config.parse_network(values, path)
@@ -123,3 +129,21 @@ def read_class_and_settings(
     if kerashub_config.is_kerashub(values):
         return kerashub_config.read_class_and_settings(os.path.dirname(path))
     return huggingface_config.parse_class_and_settings(values, path)
+
+
+def list_files_beside(path: str) -> list[str]:
+    """Returns the files that change what the weights in a file mean.
+
+    These files contain more of the weights, or say what the weights mean. Some
+    formats have none.
+
+    Args:
+        path: path of the weights in any format, or of their index.
+
+    Raises:
+        OSError: the index cannot be read.
+        ValueError: the index is malformed.
+    """
+    if path.endswith(".index.json"):
+        return list_shards(path)
+    return kerashub_config.list_kerashub_files_beside(path)

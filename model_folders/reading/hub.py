@@ -17,10 +17,10 @@ from model_folders.bert_config import (
     BERT_CONFIG_FILE,
     HUGGINGFACE_CONFIG_FILE,
 )
-from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats import kerashub_config
 from model_folders.labels import LABELS_FILE
 
-SCHEME = "hf://"
+_SCHEME = "hf://"
 # The folder of a download in the cache.
 _SNAPSHOT = re.compile(r"models--(.+)--(.+)[/\\]snapshots[/\\]([0-9a-f]{40})$")
 _HUB_PATH = re.compile(r"hf://([^/@\s]+/[^/@\s]+?)/?(?:@(\S+))?")
@@ -72,24 +72,11 @@ def hub_path_of(folder: str) -> str | None:
 
 
 def to_local_folder(path: str) -> str:
-    """Downloads hf://OWNER/NAME, and returns the local folder.
-
-    Other paths are returned unchanged.
-
-    Raises:
-        ValueError: the path is malformed, huggingface_hub is not installed, or
-            there is no BERT that this installation can read.
-        OSError: the files cannot be downloaded.
-    """
-    return download_model(path) if path.startswith(SCHEME) else path
-
-
-def download_model(path: str) -> str:
-    """Downloads the files of a model that this project reads.
+    """Downloads the files of hf://OWNER/NAME that this project reads.
 
     Args:
         path: hf://OWNER/NAME or hf://OWNER/NAME@REVISION. The revision is a
-            branch, a tag or a commit.
+            branch, a tag or a commit. Other paths are returned unchanged.
 
     Returns:
         the folder in the cache.
@@ -99,6 +86,8 @@ def download_model(path: str) -> str:
             there is no BERT that this installation can read.
         OSError: the files cannot be downloaded.
     """
+    if not path.startswith(_SCHEME):
+        return path
     match = _HUB_PATH.fullmatch(path)
     if not match:
         raise ValueError(f"{path} must be hf://OWNER/NAME, or end in @REVISION")

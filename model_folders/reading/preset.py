@@ -1,22 +1,56 @@
-"""Defines `Preset`: all that the files in a folder state about its weights.
+"""Reads a folder of weights into a `Preset`: all that its files state.
 
-folder_reading.py reads the files, and creates the Preset. settings_check.py
-compares a Preset with the model that loads the weights.
+This project writes model.json, bert_config.json, vocab.txt,
+tokenizer_config.json and labels.txt beside weights. Google's, Hugging Face's
+and KerasHub's folders contain some of these files, or similar files with other
+names. settings_check.py compares a Preset with the model that loads the
+weights. This module imports neither Keras nor TensorFlow.
 """
 
 import dataclasses
 import functools
+import glob
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TypeAlias, TypedDict
 
+from files.json_files import read_json
 from files.paths import StrPath
-from model_folders.bert_config import BertConfig
-from model_folders.model_json_types import (
+from model_folders import model_json
+from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE, BertConfig
+from model_folders.formats import (
+    huggingface_config,
+    kerashub_config,
+    object_based_folders,
+)
+from model_folders.formats.huggingface_config import (
+    PROBLEM_TYPE_OF_MODE,
+    read_config_labels,
+)
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
+from model_folders.kinds import ModelClass
+from model_folders.labels import read_labels
+from model_folders.model_json import (
     HeadSettings,
     ModelJson,
     TrainingSettings,
 )
-from model_folders.reading.config_files import load_config
-from model_folders.tokenizer_files import StatedCasing
+from model_folders.reading import hub
+from model_folders.reading.config_files import (
+    list_config_files,
+    load_config,
+    read_class_and_settings,
+)
+from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
+
+# {file of transformers or sentence-transformers: its entry for the length of
+# inputs}.
+_LENGTH_ENTRY_OF_FILE = {
+    "sentence_bert_config.json": "max_seq_length",
+    "tokenizer_config.json": "model_max_length",
+}
 
 
 class NetworkArguments(TypedDict):
@@ -137,3 +171,219 @@ class Preset:
 
 # A checkpoint or the folder that contains it, or the folder's Preset.
 PathOrPreset: TypeAlias = StrPath | Preset
+
+
+def read_preset(path: StrPath, flag: str = "") -> Preset:
+    """Reads the files beside weights, which describe the weights.
+
+    Args:
+        path: a folder with weights, a checkpoint in it, or a model of the
+            Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION, which
+            is downloaded.
+        flag: flag whose value is `path`, such as "--init_checkpoint", for
+            messages.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is malformed, two files contradict each other, or the
+            weights need another tokenizer than BERT's.
+    """
+    path = hub.to_local_folder(os.fspath(path))
+    check_exists(path, flag)
+    inner = huggingface_config.read_network_folder(Path(path))
+    if inner and os.path.isfile(
+        os.path.join(path, inner, HUGGINGFACE_CONFIG_FILE)
+    ):
+        # An old folder of sentence-transformers.
+        path = os.path.join(path, inner)
+    return _read_folder(
+        Path(folder_of(path)),
+        weights_path=path,
+        source=f"{flag}={path}" if flag else path,
+    )
+
+
+def check_exists(path: str, flag: str = "") -> None:
+    """Checks that there is a folder, or a checkpoint, with this path.
+
+    Raises:
+        FileNotFoundError: nothing exists at the path. The message names the
+            flag.
+    """
+    files = glob.iglob(f"{glob.escape(path)}.*")
+    if os.path.exists(path) or any(files):
+        return
+    error = f"{flag}={path} does not exist".removeprefix("=")
+    if re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):
+        name = path if "/" in path else f"OWNER/{path}"
+        error += f"; for a model of the hub, use hf://{name}"
+    raise FileNotFoundError(error)
+
+
+def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
+    """Returns the Preset of --output_dir, to which this command's run writes.
+
+    Args:
+        folder: path of the folder.
+        contents: what the run writes to model.json.
+    """
+    model_class, head_settings = _class_and_settings_of(contents)
+    return Preset(
+        path=folder,
+        weights_path=folder,
+        source=folder,
+        model_class=model_class,
+        head_settings=head_settings,
+        training_settings=model_json.training_settings_of(contents),
+        model_json=contents,
+    )
+
+
+def load_required_config(preset: Preset, file: str | None = None) -> BertConfig:
+    """Reads the configuration in a file, by default in a preset's folder.
+
+    For the folder's own file, returns the object of `preset.load_config`, so
+    that errors about the sizes of the weights name this file.
+
+    Raises:
+        FileNotFoundError: the file does not exist, or the folder contains no
+            configuration.
+        ValueError: the file is not the configuration of a BERT.
+    """
+    if file in {None, preset.config_file} and (stated := preset.load_config()):
+        return stated
+    return load_config(file or preset.path)
+
+
+def read_max_seq_length(
+    preset: Preset, model_class: str, num_positions: int
+) -> int:
+    """Returns the maximum length of the inputs of a preset's training.
+
+    Args:
+        preset: what the folder of the weights states.
+        model_class: name of the model's class, which may be a user's own.
+        num_positions: number of the model's positions, which is returned if no
+            file records the length.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is malformed.
+    """
+    length: object = preset.head_settings.get("max_seq_length")
+    if length is None and model_class != ModelClass.MULTIPLE_CHOICE:
+        # Ignore this setting for multiple choice, because it may be the total
+        # length of all choices.
+        length = preset.training_settings.get("max_seq_length")
+    for name, entry in _LENGTH_ENTRY_OF_FILE.items():
+        file = os.path.join(preset.path, name)
+        if length is None and os.path.isfile(file):
+            length = read_json(file).get(entry)
+    if not isinstance(length, int):
+        return num_positions
+    return min(length, num_positions)
+
+
+def folder_of(path: StrPath) -> str:
+    """Returns the folder of a checkpoint. A folder is returned unchanged."""
+    path = os.fspath(path)
+    return (path if os.path.isdir(path) else os.path.dirname(path)) or "."
+
+
+def _class_and_settings_of(
+    contents: ModelJson,
+) -> tuple[str | None, HeadSettings]:
+    """Returns (class of the model, settings of its head) of a model.json."""
+    head_settings = model_json.head_settings_of(contents).copy()
+    if mode := head_settings.get("output_mode"):
+        head_settings.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
+    model_class = head_settings.pop("name", None)
+    return model_class, head_settings
+
+
+def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:
+    """Reads the files in a folder of weights."""
+    contents = model_json.read_model_json(folder)
+    model_class, head_settings = _class_and_settings_of(contents)
+    config_json = _find_first_file([folder / HUGGINGFACE_CONFIG_FILE])
+    if config_json and not model_class:
+        # A model.json may only list the files of the folder.
+        model_class, head_settings = read_class_and_settings(config_json)
+    training_settings = model_json.training_settings_of(contents)
+    stated_casing = _read_casing(folder)
+    _check_casing(folder, stated_casing, training_settings)
+    return Preset(
+        path=str(folder),
+        weights_path=weights_path,
+        source=source,
+        config_file=_find_first_file(list_config_files(folder, weights_path)),
+        vocab_file=_find_vocabulary(folder),
+        stated_casing=stated_casing,
+        model_class=model_class,
+        labels=_read_labels(
+            folder, config_json, head_settings, training_settings
+        ),
+        pooling=huggingface_config.read_pooling(folder)
+        or kerashub_config.read_embedder_pooling(folder),
+        head_settings=head_settings,
+        training_settings=training_settings,
+        model_json=contents,
+    )
+
+
+def _find_vocabulary(folder: Path) -> str | None:
+    names = ["vocab.txt", kerashub_config.VOCAB_FILE, TOKENIZER_FILE]
+    if object_based_folders.is_saved_encoder(folder):
+        names.append(object_based_folders.VOCAB_FILE)
+    return _find_first_file(folder / name for name in names)
+
+
+def _read_casing(folder: Path) -> StatedCasing:
+    stated_casing = read_stated_casing(folder)
+    if not stated_casing and object_based_folders.is_saved_encoder(folder):
+        stated_casing = object_based_folders.read_casing_of_saved_model(folder)
+    return stated_casing
+
+
+def _find_first_file(paths: Iterable[StrPath]) -> str | None:
+    return next((str(path) for path in paths if os.path.isfile(path)), None)
+
+
+def _read_labels(
+    folder: Path,
+    config_json: str | None,
+    head_settings: HeadSettings,
+    training_settings: TrainingSettings,
+) -> list[str] | None:
+    """Returns the names of the outputs, on which all files must agree.
+
+    Args:
+        folder: folder of the weights.
+        config_json: path of config.json, None if it is missing.
+        head_settings: settings of the head.
+        training_settings: settings of the run.
+    """
+    stated: list[tuple[Path, Sequence[str] | None]] = []
+    if config_json:
+        config_labels = read_config_labels(config_json)
+        stated.append((Path(config_json), config_labels))
+    file = folder / model_json.MODEL_JSON_FILE
+    stated.append((file, head_settings.get("labels")))
+    stated.append((file, training_settings.get("labels")))
+    return read_labels(folder, stated)
+
+
+def _check_casing(
+    folder: Path,
+    stated_casing: StatedCasing,
+    training_settings: TrainingSettings,
+) -> None:
+    """Raises a ValueError if model.json records another casing than a file."""
+    recorded = training_settings.get("tokenizer", {}).get("do_lower_case")
+    stated = stated_casing.get("do_lower_case")
+    if None not in (recorded, stated) and recorded != stated:
+        raise ValueError(
+            f"{stated_casing['file']} sets lower-casing to {stated}, but "
+            f"{folder / model_json.MODEL_JSON_FILE} to {recorded}. Correct or "
+            "remove the wrong file"
+        )

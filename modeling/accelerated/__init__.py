@@ -6,9 +6,8 @@ slower, and its results differ only by rounding. ops.py calls these functions:
     fusions.py: functions that TensorFlow fuses, or calls with less preparation,
         most of them in inference
     compiled.py: for training, elementwise operations, each compiled to a loop
-    tracing.py: for training, traces one graph for all blocks
+    graphs.py: for training, traces one graph for all blocks
 
-Code that predicts in a graph of TensorFlow imports:
-
-    inference.py: calls a trained model for prediction
+Code that predicts in a graph of TensorFlow imports graphs.py too, which calls a
+trained model for prediction.
 """

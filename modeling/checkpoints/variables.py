@@ -1,5 +1,9 @@
-"""Names a model's variables as Google does, and assigns values to them."""
+"""Names a model's variables as Google does, and assigns values to them.
 
+The `LoadReport` says which variables got a value.
+"""
+
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -10,8 +14,7 @@ from absl import logging
 
 from files.paths import StrPath
 from model_folders.formats.shape_checks import describe_entries
-from model_folders.formats.weight_entries import source_name
-from modeling.checkpoints.load_report import LoadReport
+from model_folders.formats.weight_entries import printable_name, source_name
 from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because
@@ -36,6 +39,12 @@ _ORIGINAL_NAME = re.compile(
 # package uses these generators. Their names vary, because Keras numbers them in
 # the order in which a process creates them.
 _STATE_OF_KERAS = re.compile(r"seed_generator_\d+/")
+# Matches the names of weights and slots that another model of this project
+# ignores, and of single values, such as global_step.
+_KNOWN_NAME = re.compile(
+    r"(^|[./])(bert|embeddings|encoder|pooler|cls|bilstm|distillation|"
+    r"classifier|output_\w+|qa_outputs|seed_\w+)[./]|^\w+$"
+)
 
 
 def google_name_of(variable: keras.Variable) -> str:
@@ -81,6 +90,27 @@ class StoredEntry(Protocol):
     @property
     def read(self) -> Callable[[], Tensor]:
         """Function that reads the value from the file."""
+
+
+@dataclasses.dataclass(frozen=True)
+class LoadReport:
+    """The variables that a model loaded from a checkpoint, and the others.
+
+    Attributes:
+        path: path of the checkpoint.
+        loaded: names of the variables that got a value from the checkpoint.
+        missing: names of the variables that the checkpoint lacks. They keep
+            their values, so a new head starts with random values.
+        unused: names of the checkpoint's entries that the model lacks.
+        new_head: names of the head's variables, if the checkpoint contains the
+            head of another task. They keep their random values too.
+    """
+
+    path: str
+    loaded: list[str]
+    missing: list[str]
+    unused: list[str]
+    new_head: Sequence[str] = ()
 
 
 class _Assignment(NamedTuple):
@@ -146,6 +176,40 @@ def restore_variables(
     )
     _log_report(report, assignments)
     return report
+
+
+def check_loaded(report: LoadReport, *, needs_head: bool = True) -> None:
+    """Checks that a model which is not trained has no random weights.
+
+    Logs a warning if the checkpoint contains weights that no model reads.
+
+    Args:
+        report: report of loading the weights.
+        needs_head: whether the caller computes the outputs of the head.
+
+    Raises:
+        ValueError: the checkpoint lacks the head.
+    """
+    others = ", ".join(
+        printable_name(name)
+        for name in report.unused
+        if not _KNOWN_NAME.search(name)
+    )
+    optional = ("bert/pooler/", "cls/seq_relationship/")
+    lost = [name for name in report.missing if not name.startswith(optional)]
+    if lost and needs_head:
+        raise ValueError(
+            f"{report.path} lacks {lost[0]}, so the outputs would be random. "
+            "Train the head (--do_train), or name its weights as transformers "
+            f"does for BERT. Unknown weights: {others or 'none'}"
+        )
+    if others:
+        logging.warning(
+            "%s also contains %s, which this program does not use. If the "
+            "model needs these weights, its outputs will be wrong.",
+            report.path,
+            others,
+        )
 
 
 def _list_assignments(

@@ -11,7 +11,7 @@ from data.squad.squad_options import (
     WindowOptions,
     parse_options,
 )
-from model_folders.model_json_types import SpanLabelerSettings
+from model_folders.model_json import SpanLabelerSettings
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.text_task import (
     EncodedRequest,

@@ -6,7 +6,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
-from model_folders.model_json_types import TokenClassifierSettings
+from model_folders.model_json import TokenClassifierSettings
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.text_task import (
     EncodedRequest,

@@ -25,7 +25,7 @@ from typing import (
 )
 
 from data.text.tokenization import FullTokenizer
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from options.fields import option
 from serving.engines import BatchLimits, Engine, NetworkInput, OutputArrays
 

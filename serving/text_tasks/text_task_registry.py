@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 from data.text.tokenization import FullTokenizer
 from exporting import checksums
-from model_folders import model_json, output_modes
+from model_folders import kinds, model_json
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
-from model_folders.model_json_types import HeadSettings
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.model_json import HeadSettings
+from model_folders.reading.preset import Preset, read_preset
 from serving.engines import Engine
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
@@ -131,8 +130,8 @@ def _read_preset(folder: Path) -> Preset:
     extra = folder / "assets.extra"
     has_model_json = (folder / model_json.MODEL_JSON_FILE).is_file()
     if extra.is_dir() and not has_model_json:
-        return folder_reading.read_preset(extra)
-    return folder_reading.read_preset(folder)
+        return read_preset(extra)
+    return read_preset(folder)
 
 
 def read_tokenizer(preset: Preset) -> FullTokenizer:
@@ -171,7 +170,7 @@ def check_head_settings(
     names = ["max_seq_length"]
     for text_task in TEXT_TASKS_OF_CLASS[model_class]:
         names += text_task.required_settings
-    if head_settings.get("output_mode") == output_modes.REGRESSION:
+    if head_settings.get("output_mode") == kinds.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:
@@ -259,10 +258,10 @@ def _may_rank(head_settings: HeadSettings) -> bool:
     if not _accepts_pairs(head_settings):
         return False
     output_mode = head_settings.get("output_mode")
-    if output_mode == output_modes.REGRESSION:
+    if output_mode == kinds.REGRESSION:
         return True
     has_two_labels = len(head_settings.get("labels") or ()) == 2
-    return has_two_labels and output_mode != output_modes.MULTILABEL
+    return has_two_labels and output_mode != kinds.MULTILABEL
 
 
 def _accepts_pairs(head_settings: HeadSettings) -> bool:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from model_folders.labels import find_order, normal_label
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from modeling import BertClassifier, BertConfig, save_huggingface, save_release
 from tests.support.models import SMALL, built
 from tests.support.weights.huggingface_files import (
@@ -45,7 +45,7 @@ def test_labels_that_cannot_be_read_name_their_file(
         ValueError,
         match=rf"labels\.txt: .*{culprit}",
     ):
-        folder_reading.read_preset(tmp_path)
+        read_preset(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_labels_that_cannot_be_read_name_their_file(
 def test_labels_are_read_as_windows_writes_them_too(tmp_path, contents):
     (tmp_path / "model.ckpt.index").touch()
     (tmp_path / "labels.txt").write_bytes(contents)
-    assert folder_reading.read_preset(tmp_path / "model.ckpt").labels == [
+    assert read_preset(tmp_path / "model.ckpt").labels == [
         "no",
         "yes",
     ]
@@ -66,17 +66,14 @@ def test_labels_are_kept_in_the_config_of_hugging_face(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["id2label"] == {"0": "no", "1": "yes"}
     assert config["label2id"] == {"no": 0, "yes": 1}
-    assert folder_reading.read_preset(tmp_path).labels == ["no", "yes"]
+    assert read_preset(tmp_path).labels == ["no", "yes"]
 
 
 def test_a_model_without_labels_has_none_in_its_config(tmp_path):
     model = built(BertClassifier(BertConfig.from_dict(CONFIG), 2))
     save_huggingface(model, tmp_path, labels=["no", "yes"])
     save_huggingface(model, tmp_path)
-    assert (
-        folder_reading.read_preset(tmp_path / "model.safetensors").labels
-        is None
-    )
+    assert read_preset(tmp_path / "model.safetensors").labels is None
 
 
 NAMES = ["neutral", "positive", "negative"]
@@ -102,13 +99,13 @@ def test_two_files_with_other_labels_are_named(tmp_path, other_file, names):
     name = other_file(names)
     (tmp_path / "labels.txt").write_text("\n".join(NAMES) + "\n")
     with pytest.raises(ValueError, match=f"labels.txt.*{name}"):
-        folder_reading.read_preset(tmp_path)
+        read_preset(tmp_path)
 
 
 def test_two_files_may_state_the_same_labels(tmp_path, other_file):
     other_file(NAMES)
     (tmp_path / "labels.txt").write_text("\n".join(NAMES) + "\n")
-    assert folder_reading.read_preset(tmp_path).labels == NAMES
+    assert read_preset(tmp_path).labels == NAMES
 
 
 @pytest.mark.parametrize(
@@ -122,7 +119,7 @@ def test_two_files_may_state_the_same_labels(tmp_path, other_file):
 def test_labels_that_a_config_json_cannot_have_are_refused(tmp_path, id2label):
     write_huggingface_files(tmp_path, {}, id2label=id2label)
     with pytest.raises(ValueError, match=r"config\.json: `id2label`"):
-        folder_reading.read_preset(tmp_path)
+        read_preset(tmp_path)
 
 
 @pytest.mark.parametrize(

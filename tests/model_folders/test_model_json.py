@@ -4,8 +4,12 @@ import json
 
 import pytest
 
-from model_folders.model_json import check_entries, read_model_json
-from model_folders.model_json_types import ModelJson, TrainingSettings
+from model_folders.model_json import (
+    ModelJson,
+    TrainingSettings,
+    check_entries,
+    read_model_json,
+)
 
 DESCRIBED = {
     "version": 1,

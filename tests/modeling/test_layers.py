@@ -3,7 +3,7 @@
 import keras
 import pytest
 
-from modeling.dense import Dense
+from modeling.encoder import Dense
 from modeling.layers import BertLayer, all_layers
 from tests.support.models import tiny_config
 

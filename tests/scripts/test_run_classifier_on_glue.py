@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support import script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.output_files import read_results
@@ -109,7 +109,7 @@ def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):
     names |= label_scores(LABELS, "", "_mm")
     assert results.keys() == names | {"global_step"}
     # Four examples of each label.
-    training = folder_reading.read_preset(folder).training_settings
+    training = read_preset(folder).training_settings
     assert training["class_weights"] == dict.fromkeys(LABELS, 1.0)
     # Three variables of each direction.
     named = [

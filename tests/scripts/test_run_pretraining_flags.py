@@ -7,7 +7,7 @@ import pytest
 
 from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.output_files import read_results
@@ -222,7 +222,7 @@ def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):
 def test_without_a_checkpoint_a_run_starts_from_random_weights(runs):
     folder, done = runs["scratch"].folder, runs["scratch"].done
     assert "starting from random weights" in done.stderr
-    assert folder_reading.read_preset(folder).network_arguments["left_to_right"]
+    assert read_preset(folder).network_arguments["left_to_right"]
 
 
 def test_evaluation_while_training_keeps_the_best(runs):

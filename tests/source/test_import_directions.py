@@ -234,8 +234,7 @@ def test_the_network_runs_on_any_backend_of_keras():
     others = (
         ROOT / "modeling/accelerated",
         ROOT / "modeling/checkpoints/tf1_checkpoint.py",
-        ROOT / "modeling/checkpoints/tf1_writer.py",
-        ROOT / "model_folders/formats/object_based",
+        ROOT / "model_folders/formats/object_based_weights.py",
         ROOT / "model_folders/formats/tf1.py",
     )
     wrong = [
@@ -365,7 +364,7 @@ def test_no_two_folders_of_a_package_import_each_other(package):
 _NAMED_IN_STRINGS = {
     # Keras gets placeholders, which import a class when a `.keras` file names
     # it. The package itself imports none of them.
-    "model_folders/saved_classes.py": {
+    "model_folders/kinds.py": {
         "data.text.preprocessor",
         "modeling.bert",
         "modeling.losses",

@@ -10,7 +10,7 @@ import ast
 import re
 
 from model_folders import kinds
-from model_folders.formats.huggingface.config import CLASS_OF_ARCHITECTURE
+from model_folders.formats.huggingface_config import CLASS_OF_ARCHITECTURE
 from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
@@ -24,8 +24,8 @@ FOLDERS = (*PACKAGES, "tools")
 # The classes of this project, of transformers and of KerasHub.
 FILES_WITH_CLASSES_OF_MODELS = {
     ROOT / "model_folders/kinds.py",
-    ROOT / "model_folders/formats/huggingface/config.py",
-    ROOT / "model_folders/formats/kerashub/config.py",
+    ROOT / "model_folders/formats/huggingface_config.py",
+    ROOT / "model_folders/formats/kerashub_config.py",
 }
 CLASSES_OF_MODELS = {
     *kinds.KIND_OF_CLASS,
@@ -54,9 +54,9 @@ MODULE_OF_PRIVATE_NAME = {
     "_get_variable_index": "training/optimizers/adamw.py",
     "_initial_seed": "modeling/ops.py",
     "_use_weight_decay": "training/optimizers/adamw.py",
-    "StatelessScope": "modeling/accelerated/tracing.py",
+    "StatelessScope": "modeling/accelerated/graphs.py",
     "tensor_bundle_pb2": f"{_FORMATS}/tf1.py",
-    "trackable_object_graph_pb2": f"{_FORMATS}/object_based/weights.py",
+    "trackable_object_graph_pb2": f"{_FORMATS}/object_based_weights.py",
 }
 # Names that uvicorn does not document. All are in one module.
 UVICORN_NAMES = {

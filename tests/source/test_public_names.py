@@ -18,14 +18,6 @@ def test_help_describes_every_name(package):
     assert sorted(listed) == sorted(package.__all__)
 
 
-def test_help_lists_every_name_of_modeling():
-    """Of so many names, it repeats no docstrings."""
-    _, section = modeling.__doc__.split("What users call")
-    lists = re.findall(r"^ {4}[\w ]+: (.*(?:\n {8}.*)*)", section, re.MULTILINE)
-    names = re.findall(r"\w+", " ".join(lists))
-    assert sorted(names) == sorted(modeling.__all__)
-
-
 @pytest.mark.parametrize("package", [data.text, modeling, serving])
 def test_the_page_describes_every_name(package):
     for name in package.__all__:

@@ -12,7 +12,7 @@ import pytest
 
 import modeling
 from files.json_files import read_json
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support import script_runner
 from tests.support.checkpoints import convert
 from tests.support.tokenizers import tokenizer_json
@@ -145,9 +145,7 @@ def test_the_card_of_a_copy_names_no_folder_of_the_user(converted, name):
     "name", ["BertForSequenceClassification", "BertForTokenClassification"]
 )
 def test_a_copy_and_its_copy_keep_the_labels(converted, name):
-    assert (
-        folder_reading.read_preset(converted / f"{name}-back").labels == LABELS
-    )
+    assert read_preset(converted / f"{name}-back").labels == LABELS
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path):

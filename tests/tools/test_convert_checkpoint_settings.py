@@ -11,7 +11,8 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from model_folders.reading import folder_reading, settings_check
+from model_folders.reading import settings_check
+from model_folders.reading.preset import read_preset
 from tests.support.checkpoints import convert
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
@@ -88,7 +89,7 @@ def test_copies_in_any_format_keep_the_class_the_mode_and_the_length(
 ):
     """Google's format has no entry for them."""
     for name in ("tf1", "back", "more"):
-        preset = folder_reading.read_preset(multilabel_copies / name)
+        preset = read_preset(multilabel_copies / name)
         assert preset.model_class == "BertClassifier"
         assert preset.head_settings["output_mode"] == "multilabel"
         assert preset.head_settings["max_seq_length"] == 20
@@ -101,7 +102,7 @@ def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
     )
     for config in there_and_back(tmp_path, model, None, tokenizer):
         assert "problem_type" not in config
-    settings = folder_reading.read_preset(tmp_path / "tf1").head_settings
+    settings = read_preset(tmp_path / "tf1").head_settings
     assert settings["output_mode"] == "regression"
 
 
@@ -159,7 +160,7 @@ def test_a_copy_in_googles_format_keeps_the_pooling_of_sentences(
     for _ in range(2):
         convert(sentence_model, tmp_path / "tf1", do_lower_case=False)
         convert(tmp_path / "tf1", tmp_path / "back")
-    settings = folder_reading.read_preset(tmp_path / "tf1").head_settings
+    settings = read_preset(tmp_path / "tf1").head_settings
     assert settings["max_seq_length"] == 7
     for name, contents in FILES_OF_POOLING.items():
         copied = (tmp_path / "back" / name).read_text()
@@ -196,7 +197,7 @@ def test_a_copy_with_more_tokens_keeps_the_network(left_to_right_run, tmp_path):
         vocab_file=str(VOCAB_FILE),
         extended_vocab_file=extended,
     )
-    preset = folder_reading.read_preset(tmp_path / "tf1")
+    preset = read_preset(tmp_path / "tf1")
     assert preset.network_arguments["left_to_right"]
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")

@@ -7,7 +7,7 @@ import pytest
 
 import modeling
 from data.text import tokenization, vocabulary_learning
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from terminal import progress
 from tests.support import golden, script_runner
 from tests.support.checkpoints import read_checkpoint
@@ -104,8 +104,8 @@ def test_the_configuration_beside_a_vocabulary_states_its_size(vocabularies):
 
 def test_the_folder_of_a_vocabulary_states_its_casing(vocabularies):
     folder, _ = vocabularies
-    assert not folder_reading.read_preset(folder / "cased").do_lower_case
-    assert folder_reading.read_preset(folder).do_lower_case
+    assert not read_preset(folder / "cased").do_lower_case
+    assert read_preset(folder).do_lower_case
 
 
 def test_vocabularies_of_both_casings_need_two_folders(vocabularies):

@@ -13,14 +13,14 @@ from absl import logging
 import modeling
 from data.text import tokenization, vocabulary_learning
 from model_folders import kinds
-from model_folders.cards import copies, model_card
-from model_folders.formats.head_names import head_classes_of
-from model_folders.formats.huggingface.sentence_transformers import (
+from model_folders.cards import model_card
+from model_folders.formats.huggingface_config import (
     read_vector_files,
 )
+from model_folders.formats.shape_checks import head_classes_of
 from model_folders.kinds import ModelClass
-from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.preset import Preset
+from model_folders.reading import settings_check
+from model_folders.reading.preset import Preset, read_max_seq_length
 from tools.conversion.convert_checkpoint_config import (
     CLASS_OF_FLAG,
     FLAG_OF_CLASS,
@@ -159,13 +159,16 @@ def load_model_to_convert(
         OSError: a file cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.checkpoints.finding import open_checkpoint
+    from modeling.checkpoints.loading import (
+        load_open_checkpoint,
+        open_checkpoint,
+    )
     from modeling.checkpoints.model_creation import create_model
     from modeling.task_models import keras_class_of
 
     checkpoint = open_checkpoint(preset)
     model = create_model(keras_class_of(model_class), checkpoint, bert_config)
-    report = modeling.load_checkpoint(model, checkpoint)
+    report = load_open_checkpoint(model, checkpoint)
     if model_class != ModelClass.ENCODER and all(
         weight.startswith("bert/") for weight in report.loaded
     ):
@@ -203,13 +206,13 @@ def write_copy(
         OSError: the folder cannot be written.
     """
     model_class = kinds.listed_class_of(model)
-    max_seq_length = folder_reading.read_max_seq_length(
+    max_seq_length = read_max_seq_length(
         preset, model_class, model.config.max_position_embeddings
     )
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
-    contents = copies.create_model_json_of_copy(
+    contents = model_card.create_model_json_of_copy(
         preset,
         model_class,
         {"max_seq_length": max_seq_length},
@@ -224,7 +227,7 @@ def write_copy(
         labels=preset.labels if has_labels else None,
         do_lower_case=tokenizer.do_lower_case,
     )
-    files = copies.create_copy_files(card)
+    files = card.create_copy_files()
     if model_class == ModelClass.ENCODER:
         files |= read_vector_files(Path(preset.path))
     save = _choose_save(preset, model_class, max_seq_length, output_format)

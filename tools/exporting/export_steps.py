@@ -11,9 +11,9 @@ from data.text.tokenization import FullTokenizer
 from exporting.export_options import ExportOptions
 from model_folders import kinds
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings
-from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.preset import Preset
+from model_folders.model_json import HeadSettings
+from model_folders.reading import settings_check
+from model_folders.reading.preset import Preset, read_max_seq_length
 from tools.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
 if TYPE_CHECKING:
@@ -63,16 +63,19 @@ def load_model_to_export(
         OSError: a file is missing or cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.checkpoints.finding import open_checkpoint
-    from modeling.checkpoints.load_report import check_loaded
+    from modeling.checkpoints.loading import (
+        load_open_checkpoint,
+        open_checkpoint,
+    )
     from modeling.checkpoints.model_creation import create_model
+    from modeling.checkpoints.variables import check_loaded
     from modeling.task_models import keras_class_of
 
     if model_class == ModelClass.ENCODER:
         settings_check.warn_of_pooling(preset)
     checkpoint = open_checkpoint(preset)
     model = create_model(keras_class_of(model_class), checkpoint)
-    report = modeling.load_checkpoint(model, checkpoint)
+    report = load_open_checkpoint(model, checkpoint)
     # A pretrained model may contain only the head for the next sentence.
     has_next_sentence = "cls/seq_relationship/output_weights" in report.loaded
     check_loaded(report, needs_head=not has_next_sentence)
@@ -96,9 +99,7 @@ def create_options(
     return ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
-        or folder_reading.read_max_seq_length(
-            preset, model_class, num_positions
-        ),
+        or read_max_seq_length(preset, model_class, num_positions),
         formats=config.export.export_formats,
         fixed_length=config.export.export_seq_length,
         quantize=config.export.quantize,

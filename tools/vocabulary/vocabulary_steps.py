@@ -13,7 +13,7 @@ from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
 from model_folders import tokenizer_files
 from model_folders.bert_config import BERT_CONFIG_FILE, BertConfig
-from model_folders.formats.huggingface.tokenizer import read_stated_casing
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from terminal import progress
 from tools.vocabulary.vocabulary_config import VocabularyConfig
 

@@ -11,7 +11,7 @@ from data.classification.user_tables.table_processor import (
     TableTaskDefinition,
 )
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import TrainingSettings
+from model_folders.model_json import TrainingSettings
 from options import fields
 from options.fields import PathType, group
 from training.config.fine_tuning_config import DataFileConfig

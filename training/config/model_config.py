@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import modeling
 from files import json_files
-from model_folders.model_json_types import TrainingSettings
+from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
 from options import fields
 from options.config import Config

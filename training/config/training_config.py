@@ -21,8 +21,7 @@ from typing import (
 
 from exporting.export_options import ExportFormatOptions
 from files import json_files
-from model_folders.model_json import MODEL_JSON_FILE
-from model_folders.model_json_types import RunFlagsEntry
+from model_folders.model_json import MODEL_JSON_FILE, RunFlagsEntry
 from model_folders.reading.preset import NetworkArguments
 from options import fields
 from options.fields import PathType, Role, group

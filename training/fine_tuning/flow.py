@@ -19,7 +19,7 @@ from absl import logging
 from data.io import record_datasets
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.model_json_types import HeadSettings, TrainingSettings
+from model_folders.model_json import HeadSettings, TrainingSettings
 from model_folders.scores import list_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set_rules import (

@@ -12,7 +12,7 @@ import modeling
 from dependencies.installation import with_command_names
 from exporting.export_options import ExportOptions
 from model_folders import kinds
-from model_folders.cards import copies, model_card
+from model_folders.cards import model_card
 from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
 
@@ -34,7 +34,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     run_folder = trainer.run_folder
     step = trainer.run_weights.global_step
     tokenizer = trainer.starting_point.tokenizer
-    contents = copies.create_model_json_of_copy(
+    contents = model_card.create_model_json_of_copy(
         trainer.run_weights.preset,
         kinds.model_class_of(trainer.model),
         step=step or None,
@@ -50,7 +50,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
         path,
         tokenizer=tokenizer,
         labels=run_folder.labels,
-        files=copies.create_copy_files(card),
+        files=card.create_copy_files(),
     )
     logging.info("Wrote the weights to %s", path)
 

@@ -31,17 +31,21 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, Unpack
 
-from model_folders.model_json_types import TrainingSettings
+from model_folders.model_json import TrainingSettings
 
 if TYPE_CHECKING:
-    from modeling.arguments import TaskModelArguments
     from modeling.base_task_model import AnyTaskModel
+    from modeling.layers import TaskModelArguments
 from typing import TYPE_CHECKING
 
 from model_folders.bert_config import BertConfig
-from model_folders.output_modes import OutputMode
-from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.preset import Preset
+from model_folders.kinds import OutputMode
+from model_folders.reading import settings_check
+from model_folders.reading.preset import (
+    Preset,
+    load_required_config,
+    read_preset,
+)
 from training.preparation.start_checks import (
     check_head_labels,
     warn_of_unnamed_outputs,
@@ -339,7 +343,7 @@ def _read_teacher_preset(
     )
     if starting_point.preset and begins_with_teacher:
         return starting_point.preset
-    return folder_reading.read_preset(path, "--teacher")
+    return read_preset(path, "--teacher")
 
 
 def _read_teacher_config(preset: Preset) -> BertConfig:
@@ -347,7 +351,7 @@ def _read_teacher_config(preset: Preset) -> BertConfig:
         # Without a configuration, the folder may contain weights that this
         # project cannot load. The error of this check names their library.
         modeling.check_checkpoint(preset)
-    return folder_reading.load_required_config(preset)
+    return load_required_config(preset)
 
 
 def _check_teacher(

@@ -8,8 +8,8 @@ TensorFlow.
 from collections.abc import Sequence
 from typing import Literal
 
-from model_folders.model_json import MODEL_JSON_FILE
-from model_folders.model_json_types import (
+from model_folders.model_json import (
+    MODEL_JSON_FILE,
     Fingerprint,
     RunFlagsEntry,
     TrainingSettings,

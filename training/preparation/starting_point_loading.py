@@ -18,8 +18,13 @@ from model_folders.checkpoint_folders import (
     find_best_checkpoint,
     list_checkpoint_steps,
 )
-from model_folders.reading import folder_reading, hub, settings_check
-from model_folders.reading.preset import Preset
+from model_folders.reading import hub, settings_check
+from model_folders.reading.preset import (
+    Preset,
+    check_exists,
+    load_required_config,
+    read_preset,
+)
 from options.parsed_command import ParsedCommand
 from training.config.model_config import ModelOptions, check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
@@ -110,12 +115,10 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
-        folder_reading.check_exists(checkpoint, flag)
+        check_exists(checkpoint, flag)
     if has_own_run(config):
-        return folder_reading.read_preset(
-            config.training.output_dir, "--output_dir"
-        )
-    return folder_reading.read_preset(checkpoint, flag) if checkpoint else None
+        return read_preset(config.training.output_dir, "--output_dir")
+    return read_preset(checkpoint, flag) if checkpoint else None
 
 
 def complete_flags(
@@ -217,9 +220,7 @@ def read_bert_config(
     `preset` is None without weights.
     """
     if preset:
-        return folder_reading.load_required_config(
-            preset, model_options.required_config_file
-        )
+        return load_required_config(preset, model_options.required_config_file)
     return modeling.load_config(model_options.required_config_file)
 
 

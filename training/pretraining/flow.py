@@ -19,7 +19,7 @@ from data.pretraining import record_inspection
 from exporting.export_writer import export
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import (
+from model_folders.model_json import (
     Fingerprint,
     SharedHeadSettings,
     TrainingSettings,

@@ -12,7 +12,7 @@ from data.io.tfrecords import count_records
 from data.pretraining import record_inspection
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
-from model_folders.model_json_types import Fingerprint
+from model_folders.model_json import Fingerprint
 from training.config.pretraining_config import PretrainingConfig
 from training.starting_point import StartingPoint
 

@@ -21,8 +21,8 @@ from model_folders import kinds, model_json
 from model_folders.bert_config import BERT_CONFIG_FILE
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_json import MODEL_JSON_FILE
-from model_folders.model_json_types import (
+from model_folders.model_json import (
+    MODEL_JSON_FILE,
     HeadSettings,
     ModelJson,
     TrainingSettings,
@@ -42,11 +42,10 @@ import zlib
 from collections.abc import Iterable
 
 import modeling
-from model_folders.model_json_types import Fingerprint, TrainingInputs
-from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.files_beside import list_files_beside
-from model_folders.reading.folder_reading import folder_of
-from model_folders.reading.preset import PathOrPreset
+from model_folders.model_json import Fingerprint, TrainingInputs
+from model_folders.reading import settings_check
+from model_folders.reading.config_files import list_files_beside
+from model_folders.reading.preset import PathOrPreset, folder_of, read_preset
 
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
@@ -103,7 +102,7 @@ def fingerprint_starting_point(
     }
     if teacher:
         training_inputs["teacher_network"] = _fingerprint_network(
-            folder_reading.read_preset(teacher, "--teacher")
+            read_preset(teacher, "--teacher")
         )
     if starting_point.tokenizer:
         training_inputs["tokenizer"] = starting_point.tokenizer.identity
@@ -127,9 +126,7 @@ def _fingerprint_init_checkpoint(
     # If the command is on a run, `starting_point.preset` is that of
     # --output_dir.
     preset = None if starting_point.is_own_run else starting_point.preset
-    preset = preset or folder_reading.read_preset(
-        checkpoint, "--init_checkpoint"
-    )
+    preset = preset or read_preset(checkpoint, "--init_checkpoint")
     return {
         "init_checkpoint": fingerprint_checkpoint(preset),
         "init_checkpoint_network": _fingerprint_network(preset),

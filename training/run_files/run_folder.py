@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from files.atomic import write_text
-from model_folders.cards import file_table, model_card
+from model_folders.cards import model_card
 from model_folders.checkpoint_folders import find_best_checkpoint
-from model_folders.model_json import MODEL_JSON_FILE, read_model_json
-from model_folders.model_json_types import (
+from model_folders.model_json import (
+    MODEL_JSON_FILE,
     ModelJson,
     TrainingSettings,
+    read_model_json,
 )
-from model_folders.reading import folder_reading
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import Preset, create_preset_of_run
 from training.config.training_config import TrainingConfig
 from training.run_files import model_description
 from training.run_files.best_step import BestStep
@@ -157,7 +157,7 @@ class RunFolder:
                 self.best_step.folder, files, description
             )
         self.write_card(is_finished=False)
-        return folder_reading.create_preset_of_run(str(self.path), description)
+        return create_preset_of_run(str(self.path), description)
 
     def write_evaluation(self, step: int, scores: Mapping[str, float]) -> None:
         """Writes scores on the dev sets to the history and eval_results.txt.
@@ -231,7 +231,7 @@ class RunFolder:
             labels=self.labels,
             do_lower_case=tokenizer.do_lower_case if tokenizer else None,
             results=self.results.dev_scores,
-            files=file_table.file_sizes(self.path) if is_finished else {},
+            files=model_card.file_sizes(self.path) if is_finished else {},
             export=export,
             table=table,
         )

@@ -9,7 +9,7 @@ from absl import logging
 import modeling
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from modeling.base_task_model import AnyTaskModel
-from modeling.checkpoints.load_report import check_loaded
+from modeling.checkpoints.variables import check_loaded
 from training.config.training_config import TrainingConfig
 from training.optimizers.adamw import TrainingOptimizer
 from training.run_files.checkpointer import Checkpointer

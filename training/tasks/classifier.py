@@ -25,16 +25,16 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
-from model_folders import output_modes
-from model_folders.model_json_types import HeadSettings
+from model_folders import kinds
+from model_folders.model_json import HeadSettings
 from model_folders.scores import Scores
 from training import task
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
+    from modeling.layers import TaskModelArguments
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
@@ -106,7 +106,7 @@ class ClassifierTask(
             "doc_stride": self._doc_stride,
         }
         processor = self.processor
-        is_regression = processor.output_mode == output_modes.REGRESSION
+        is_regression = processor.output_mode == kinds.REGRESSION
         if is_regression and processor.definition.may_be_cross_encoder:
             # The table of a command that only exports may name one column of
             # texts. Its model may still be a cross-encoder, which reads pairs
@@ -297,8 +297,8 @@ def _create_classifier_loss(
     """
     if processor.definition.learns_relevances:
         return modeling.RankingLoss()
-    if processor.output_mode == output_modes.REGRESSION:
+    if processor.output_mode == kinds.REGRESSION:
         return modeling.RegressionLoss()
-    if processor.output_mode == output_modes.MULTILABEL:
+    if processor.output_mode == kinds.MULTILABEL:
         return modeling.MultiLabelLoss()
     return modeling.ClassifierLoss(class_weights or None)

@@ -20,7 +20,7 @@ from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
 from data.tables.tables import Table
-from model_folders import output_modes
+from model_folders import kinds
 from model_folders.labels import join_labels
 from model_folders.reading import settings_check
 from options.parsed_command import ParsedCommand
@@ -198,7 +198,7 @@ def _decide_class_weights(
     """
     if not config.classifier.class_weights:
         return {}
-    if processor.output_mode != output_modes.CLASSIFICATION:
+    if processor.output_mode != kinds.CLASSIFICATION:
         raise ValueError(f"--class_weights is not for {processor.output_mode}")
     if not config.training.do_train:
         return {}

@@ -26,15 +26,15 @@ from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
 from data.sets.held_sets import FileSets, HeldSets
 from data.sets.set_names import SetName, base_set_of
-from model_folders import output_modes
-from model_folders.model_json_types import HeadSettings
+from model_folders import kinds
+from model_folders.model_json import HeadSettings
 from model_folders.scores import Scores
 from training import task
 from training.config.ner_config import NerConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.arguments import TaskModelArguments
+    from modeling.layers import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
@@ -179,9 +179,7 @@ class NerTask(
     ) -> tuple[list[list[str]], list[FloatArray]]:
         """Returns the tags of each sentence, and their probabilities."""
         probabilities = (
-            to_probabilities(
-                logits.astype(np.float32), output_modes.CLASSIFICATION
-            )
+            to_probabilities(logits.astype(np.float32), kinds.CLASSIFICATION)
             for _, logits in batches
         )
         return sentence_windows.choose_tags(

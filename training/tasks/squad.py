@@ -32,7 +32,7 @@ from data.squad.squad_options import to_settings
 from data.squad.squad_sets import SquadSets
 from data.text import token_windows
 from files.json_files import write_json
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json import HeadSettings
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
 from training import task
@@ -41,7 +41,7 @@ from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.arguments import TaskModelArguments
+    from modeling.layers import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]

@@ -15,14 +15,14 @@ from data.classification.classification_features import encode_features
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
 from data.tables.table_layout import TableLayout
-from model_folders import output_modes
+from model_folders import kinds
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.arguments import TaskModelArguments
+    from modeling.layers import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 
@@ -39,9 +39,7 @@ class SwagTask(
         layout: layout of the tables in --data_dir.
     """
 
-    codec = label_codec.LabelCodec(
-        output_modes.CLASSIFICATION, swag_examples.LABELS
-    )
+    codec = label_codec.LabelCodec(kinds.CLASSIFICATION, swag_examples.LABELS)
 
     def __init__(
         self,

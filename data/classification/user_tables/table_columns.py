@@ -20,8 +20,8 @@ from data.tables.column_names import (
 from data.tables.table_layout import LayoutOptions, TableLayout, format_of
 from data.tables.tables import check_columns
 from files.paths import StrPath
-from model_folders import output_modes
-from model_folders.output_modes import OutputMode
+from model_folders import kinds
+from model_folders.kinds import OutputMode
 from options import fields
 
 # The options that name a column.
@@ -54,7 +54,7 @@ class ColumnOptions(LayoutOptions):
         "was trained with.",
     )
     output_mode: OutputMode = fields.head_option(
-        output_modes.CLASSIFICATION,
+        kinds.CLASSIFICATION,
         "Kind of label: classification = one label for each text, multilabel "
         "= any number of labels, regression = a number.",
         choices=tuple(metrics.METRICS_OF_MODE),
@@ -112,7 +112,7 @@ class ColumnOptions(LayoutOptions):
             if name not in chosen_columns
         }
         return dataclasses.replace(
-            self, output_mode=output_modes.REGRESSION, **changes
+            self, output_mode=kinds.REGRESSION, **changes
         )
 
 

@@ -25,17 +25,17 @@ from data.sets.text_keys import is_blank
 from data.tables import column_names
 from data.tables.tables import TableRow, texts_of
 from files.paths import StrPath
-from model_folders import output_modes
+from model_folders import kinds
+from model_folders.kinds import OutputMode
 from model_folders.labels import check_labels, join_labels, normal_label
-from model_folders.output_modes import OutputMode
 
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 # {output mode: the least number of labels}.
 _MIN_LABELS: dict[OutputMode, int] = {
-    output_modes.CLASSIFICATION: 2,
-    output_modes.MULTILABEL: 1,
-    output_modes.REGRESSION: 0,
+    kinds.CLASSIFICATION: 2,
+    kinds.MULTILABEL: 1,
+    kinds.REGRESSION: 0,
 }
 # A label with fewer rows is hardly learned.
 _MIN_ROWS_OF_LABEL = 5
@@ -155,13 +155,13 @@ class RowParser:
             return None
         place = f"{place}, column {self.label_flag!r}"
         labels = self.file.labels
-        if self.output_mode == output_modes.MULTILABEL and len(cells) == 1:
+        if self.output_mode == kinds.MULTILABEL and len(cells) == 1:
             label: Label | None = label_notations.parse_label_list(
                 cells[0], self.label_separator, place
             )
         elif any(map(label_notations.is_empty, cells)):
             return None
-        elif self.output_mode == output_modes.REGRESSION:
+        elif self.output_mode == kinds.REGRESSION:
             label = parse_regression_label(cells[0], place)
         elif len(cells) == 1:
             label = label_notations.parse_label(cells[0], place, labels)
@@ -231,7 +231,7 @@ def labels_of_flags(
     ]
     if labels is not None:
         check_labels(names, "--labels", min_labels=_MIN_LABELS[output_mode])
-    if output_mode == output_modes.REGRESSION:
+    if output_mode == kinds.REGRESSION:
         # A regression has no labels, whatever --labels names.
         return []
     return None if labels is None else names

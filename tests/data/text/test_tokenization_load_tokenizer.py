@@ -5,7 +5,7 @@ import json
 import pytest
 
 from data.text.tokenization import load_tokenizer
-from model_folders.reading.folder_reading import read_preset
+from model_folders.reading.preset import read_preset
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 

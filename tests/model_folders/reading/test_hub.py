@@ -149,7 +149,7 @@ from model_folders.reading import hub
 if len(sys.argv) > 2:
     sys.modules[sys.argv[2]] = None
 try:
-    folder = hub.download_model(sys.argv[1])
+    folder = hub.to_local_folder(sys.argv[1])
     print(folder, hub.hub_path_of(folder))
 except (ValueError, OSError) as error:
     print("error:", error)

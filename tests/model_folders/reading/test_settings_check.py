@@ -5,8 +5,8 @@ import json
 import pytest
 
 from model_folders.kinds import ModelClass
-from model_folders.reading import folder_reading, settings_check
-from model_folders.reading.preset import Preset
+from model_folders.reading import settings_check
+from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import tiny_config
 
 
@@ -16,7 +16,7 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
     file.write_text(json.dumps({"version": 1, "origin": provenance}))
     with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
         settings_check.check_trained_settings(
-            folder_reading.read_preset(tmp_path), tiny_config()
+            read_preset(tmp_path), tiny_config()
         )
 
 

@@ -11,8 +11,8 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import test_util
 
 import modeling
-from modeling.accelerated import inference
-from modeling.dense import Dense
+from modeling.accelerated import graphs
+from modeling.encoder import Dense
 from tests.support import models
 
 CPU_INFO = Path("/proc/cpuinfo")
@@ -30,7 +30,7 @@ def create_model(hidden_act, dtype):
 
 def create_forward(model, shape):
     """Returns a graph for prediction."""
-    call = inference.GraphPredictor(model)
+    call = graphs.GraphPredictor(model)
 
     @tf.function(
         input_signature=[tf.TensorSpec(shape, tf.int32)] * 3, autograph=False

@@ -1,6 +1,6 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-test_converted_checkpoint_kerashub.py reads recorded presets, and
+test_checkpoint_kerashub.py reads recorded presets, and
 test_kerashub_writer_outputs.py compares with KerasHub itself.
 """
 
@@ -16,7 +16,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders.kinds import ModelClass
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from modeling.checkpoints.variables import google_name_of
 from tests.support.models import built, tiny_config
 from tests.support.output_files import snapshot
@@ -122,7 +122,7 @@ def test_a_classifier_comes_back_equal_to_the_bit(classifier, preset):
 def test_labels_casing_length_and_vocabulary_come_back(
     source, preset, lower_case
 ):
-    saved = folder_reading.read_preset(preset)
+    saved = read_preset(preset)
     assert (saved.model_class, saved.labels) == (ModelClass.CLASSIFIER, LABELS)
     assert saved.do_lower_case is lower_case
     assert saved.head_settings["max_seq_length"] == 20
@@ -147,7 +147,7 @@ def test_a_folder_without_our_own_files_is_a_preset_of_kerashub(
     for name in ("model.json", "labels.txt"):
         (preset / name).unlink()
     check_equal(classifier, modeling.BertClassifier.from_preset(preset))
-    assert folder_reading.read_preset(preset).do_lower_case is lower_case
+    assert read_preset(preset).do_lower_case is lower_case
 
 
 def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
@@ -155,7 +155,7 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     write_preset(write_release(tmp_path / "tf1", model), tmp_path / "preset")
     assert list_files(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
     check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
-    saved = folder_reading.read_preset(tmp_path / "preset")
+    saved = read_preset(tmp_path / "preset")
     assert saved.model_class == ModelClass.ENCODER
 
 
@@ -253,7 +253,7 @@ def test_the_output_mode_comes_back(tmp_path, mode, num_labels, activation):
     write_preset(source, tmp_path / "preset")
     task = read_json(tmp_path / "preset/task.json")["config"]
     assert task["activation"] == activation
-    saved = folder_reading.read_preset(tmp_path / "preset")
+    saved = read_preset(tmp_path / "preset")
     assert saved.head_settings["output_mode"] == mode
 
 
@@ -262,7 +262,7 @@ def test_a_preset_without_model_json_tells_several_labels_from_one(tmp_path):
     source = write_release(tmp_path / "tf1", model, output_mode="multilabel")
     write_preset(source, tmp_path / "preset")
     (tmp_path / "preset/model.json").unlink()
-    settings = folder_reading.read_preset(tmp_path / "preset").head_settings
+    settings = read_preset(tmp_path / "preset").head_settings
     assert settings["output_mode"] == "multilabel"
 
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import modeling
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support.checkpoints import convert
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
@@ -161,7 +161,7 @@ def test_sizes_are_compared_before_a_model_is_created(place, entry, value):
 def test_a_preset_is_found_only_for_its_own_sizes(place):
     folder = ROOT / "tests/testdata" / place
     config = modeling.load_config(folder)
-    preset = folder_reading.read_preset(folder)
+    preset = read_preset(folder)
     assert modeling.find_checkpoint(preset, config=config)
     sizes = config.to_dict() | {"vocab_size": 2_000_000_000}
     changed = modeling.BertConfig.from_dict(sizes)

@@ -11,7 +11,7 @@ from typing import Any
 
 from data.arrays import FloatArray
 from files.paths import StrPath
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from model_folders.scores import Scores
 from modeling import BertConfig
 from tests.support.serving import exports
@@ -68,7 +68,7 @@ class BatchKeepingTask(toy_task.ToyTask):
         written = encoded_sets.write_encoded_sets(
             self, self.config.state_folder
         )
-        model_class: Any = folder_reading.read_preset(folder).model_class
+        model_class: Any = read_preset(folder).model_class
         return checked_export.evaluate_export(
             self, model_class, folder, [*written.values()]
         )

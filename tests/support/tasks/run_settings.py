@@ -11,7 +11,7 @@ from pathlib import Path
 import modeling
 from files import json_files
 from model_folders import model_json
-from model_folders.model_json_types import HeadSettings, TrainingSettings
+from model_folders.model_json import HeadSettings, TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig

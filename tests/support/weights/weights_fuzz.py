@@ -204,7 +204,8 @@ def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from data.text.tokenization import load_tokenizer
     from exporting.export_options import ExportFormatOptions
-    from model_folders.reading import folder_reading, settings_check
+    from model_folders.reading import settings_check
+    from model_folders.reading.preset import read_preset
     from tools.exporting import export_steps
     from tools.exporting.export_config import ExportConfig
 
@@ -213,7 +214,7 @@ def _export(folder: Path) -> None:
         export=ExportFormatOptions(export_dir="unused"),
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
-    preset = folder_reading.read_preset(folder, "--model")
+    preset = read_preset(folder, "--model")
     model_class = export_steps.choose_model_class(config, preset)
     export_steps.settings_of_head(preset, model_class)
     model = export_steps.load_model_to_export(preset, model_class)

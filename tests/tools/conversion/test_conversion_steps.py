@@ -5,8 +5,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders.kinds import ModelClass
-from model_folders.reading.folder_reading import read_preset
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 from tools.conversion.conversion_steps import (

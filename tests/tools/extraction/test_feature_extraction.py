@@ -5,7 +5,7 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
-from model_folders.reading.folder_reading import read_preset
+from model_folders.reading.preset import read_preset
 from tests.support.models import write_config
 from tests.support.output_files import read_json_lines
 from tests.support.paths import ROOT, SAMPLES

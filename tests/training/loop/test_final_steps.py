@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.reading.folder_reading import read_preset
+from model_folders.reading.preset import read_preset
 from tests.support.models import tiny_config
 from tests.support.tasks import toy_task
 from tests.support.tasks.toy_task import (

@@ -9,7 +9,7 @@ import pytest
 
 import modeling
 from model_folders import model_json
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.models import built, tiny_config, write_config
@@ -232,9 +232,7 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert "masked_lm_accuracy" in done.stderr
-    settings = folder_reading.read_preset(
-        tmp_path / "student"
-    ).training_settings
+    settings = read_preset(tmp_path / "student").training_settings
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")
 
 

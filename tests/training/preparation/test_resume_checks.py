@@ -6,7 +6,7 @@ with the same settings.
 
 import pytest
 
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support.tasks import toy_task
 from tests.support.tasks.run_settings import (
     RECORDS,
@@ -24,7 +24,7 @@ def folder(tmp_path):
 def test_more_epochs_resume(folder):
     start_or_resume(folder, {}, num_train_epochs=2)
     start_or_resume(folder, {}, num_train_epochs=3)
-    flags = folder_reading.read_preset(folder).training_settings["flags"]
+    flags = read_preset(folder).training_settings["flags"]
     assert flags["num_train_epochs"] == 3
 
 
@@ -52,9 +52,7 @@ def evaluated_run(folder):
 
 def test_a_later_training_keeps_the_records_of_the_dev_set(evaluated_run):
     start_or_resume(evaluated_run, {"seed": 1})
-    training_settings = folder_reading.read_preset(
-        evaluated_run
-    ).training_settings
+    training_settings = read_preset(evaluated_run).training_settings
     assert training_settings["seed"] == 1
     assert training_settings["eval_input_file"] == RECORDS
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import modeling
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
@@ -36,7 +36,7 @@ def check_task(
     class Config(FineTuningConfig):
         model_class = head
 
-    preset = folder_reading.read_preset(folder)
+    preset = read_preset(folder)
     starting_point = StartingPoint(
         parsed=ParsedCommand(Config.from_values(**create_flags("run"))),
         preset=preset,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from tests.support.models import tiny_config
 from tests.support.tasks.run_settings import write_left_to_right_run
@@ -36,7 +36,7 @@ def check_network(folder, **changes):
 
 @pytest.mark.parametrize("path", [".", "model.ckpt-3"])
 def test_the_network_that_a_folder_states_is_read(left_to_right, path):
-    network = folder_reading.read_preset(left_to_right / path).network_arguments
+    network = read_preset(left_to_right / path).network_arguments
     assert network == {"left_to_right": True, "bilstm": False}
 
 

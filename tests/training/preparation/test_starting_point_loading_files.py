@@ -4,8 +4,7 @@ import shutil
 
 import pytest
 
-from model_folders.reading.folder_reading import read_preset
-from model_folders.reading.preset import Preset
+from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
 from training.config.model_config import ModelOptions

@@ -10,7 +10,7 @@ import pytest
 import modeling
 from model_folders import model_json
 from model_folders.checkpoint_folders import find_best_checkpoint
-from model_folders.reading import folder_reading
+from model_folders.reading.preset import read_preset
 from tests.support import models
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
@@ -123,6 +123,4 @@ def test_an_odd_entry_is_accepted_or_an_error_of_one_line(command, described):
 
 def test_tags_of_a_model_from_elsewhere_need_not_be_legal():
     folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
-    assert (
-        folder_reading.read_preset(folder).head_settings["legal_tags"] is False
-    )
+    assert read_preset(folder).head_settings["legal_tags"] is False

@@ -9,7 +9,7 @@ import pytest
 import modeling
 from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
-from model_folders.reading.folder_reading import read_preset
+from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import write_csv
