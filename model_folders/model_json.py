@@ -11,7 +11,8 @@ entry may be missing. The code names a value after its type, such as
     Provenance: the run that trained the weights, with its TrainingSettings
 
 Some keys of the file are other words. Each has a constant: HEAD_SETTINGS and
-PROVENANCE below, and SETS_ENTRY and DEV_SET_RULE_ENTRY in training/dev_set_rules.py.
+PROVENANCE below, and SETS_ENTRY and DEV_SET_RULE_ENTRY in
+training/dev_set_rules.py.
 
 Where a command is compared with model.json, what the file contains is
 "recorded", and what the command would write is "current".

@@ -3,8 +3,7 @@
 import keras
 import pytest
 
-from modeling.encoder import Dense
-from modeling.layers import BertLayer, all_layers
+from modeling.layers import BertLayer, Dense, all_layers
 from tests.support.models import tiny_config
 
 pytestmark = pytest.mark.backends

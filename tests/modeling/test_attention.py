@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from modeling.encoder import AttentionLayer
+from modeling.attention import AttentionLayer
 
 # batch, positions that attend, positions that they attend to, heads, head size
 B, F, T, N, H = 2, 3, 4, 2, 5
