@@ -10,8 +10,9 @@ The network and its heads:
     embeddings.py: words, positions and segments to vectors
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
-    layers.py: `BertLayer`, the base class of the layers, `Dense`, the types of
-        the arguments that layers and models share, and the initial weights
+    dense.py: a dense layer with its activation
+    layers.py: `BertLayer`, the base class of the layers, the types of the
+        arguments that layers and models share, and the initial weights
     heads.py: what each task adds to the encoder
     base_task_model.py: `TaskModel`, the base class: an encoder with a head,
         and `OneHeadModel`, whose head is one layer

@@ -14,7 +14,8 @@ import keras
 from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.attention import AttentionLayer
-from modeling.layers import BertLayer, Dense, LayerArguments
+from modeling.dense import Dense
+from modeling.layers import BertLayer, LayerArguments
 from modeling.ops import dropout_seed
 from modeling.row_layouts import Layout, PackedLayout, PaddedLayout
 from modeling.tensors import Shape, Tensor

@@ -3,7 +3,8 @@
 import keras
 import pytest
 
-from modeling.layers import BertLayer, Dense, all_layers
+from modeling.dense import Dense
+from modeling.layers import BertLayer, all_layers
 from tests.support.models import tiny_config
 
 pytestmark = pytest.mark.backends

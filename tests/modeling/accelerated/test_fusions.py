@@ -12,7 +12,7 @@ from tensorflow.python.framework import test_util
 
 import modeling
 from modeling.accelerated import graphs
-from modeling.layers import Dense
+from modeling.dense import Dense
 from tests.support import models
 
 CPU_INFO = Path("/proc/cpuinfo")

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from modeling.layers import Dense
+from modeling.dense import Dense
 
 pytestmark = pytest.mark.backends
 INPUTS = np.array([[1.0, 2.0], [-3.0, 0.5]], "float32")
