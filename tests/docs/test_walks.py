@@ -1,11 +1,15 @@
 """The walks of docs/architecture.md, in the order in which commands call them.
 
 A walk lists each function where a command calls it for the first time.
+docs/code_reference.md lists more steps of one of them. The way of a flag, from
+the command line to model.json, is tested here too.
 """
 
 import asyncio
 import contextlib
+import functools
 import json
+import operator
 import re
 import sys
 import threading
@@ -14,12 +18,21 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from model_folders.model_json import (
+    head_settings_of,
+    read_model_json,
+    training_settings_of,
+)
+from options.parsed_command import ParsedCommand
 from serving.engines import EngineOptions
 from serving.http.app import ServerApp
 from serving.http.served_models import ExportToServe
 from tests.support import fresh_process
 from tests.support.paths import ROOT, SAMPLES
 from tests.support.serving import asgi
+from tools import export
+from tools.exporting.export_config import ExportConfig
+from training.config.classifier_config import ClassifierConfig
 
 # Runs a script, and writes [file, function] of each function that was called,
 # in the order of first calls. The profilers of Python see the calls of all
@@ -57,10 +70,15 @@ CREATE_DATA = [
 ]
 
 
-def read_steps(title):
+def read_section(title, page="architecture.md"):
+    """Returns the text of a page below a heading that begins with `title`."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.split(rf"\n##+ {title}", text)[1].split("\n##")[0]
+
+
+def read_steps(title, page="architecture.md"):
     """Returns [(file, function)] of the table of a walk, by its title."""
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    walk = page.split(f"\n### {title}")[1].split("\n##")[0]
+    walk = read_section(title, page)
     step = r"^\| `([\w./]+)` \| (?:\*\*)?`([\w.]+)`"
     return re.findall(step, walk, re.M)
 
@@ -119,8 +137,28 @@ def test_a_request_calls_the_steps_of_its_walk(classified):
     assert in_order_of(calls, steps) == steps
 
 
+def test_a_model_calls_the_steps_of_the_walk_to_its_export(
+    classified, tmp_path
+):
+    flags = {
+        "model": str(classified.folder / "run"),
+        "export_dir": str(tmp_path / "export"),
+    }
+    parsed = ParsedCommand(ExportConfig.from_values(**flags), flags)
+    with noted_calls() as calls:
+        export.main(parsed)
+    steps = read_steps("A trained model")
+    assert in_order_of(calls, steps) == steps
+
+
+def test_the_short_walk_of_a_row_contains_steps_of_the_full_walk():
+    steps = read_steps("All steps of a row", "code_reference.md")
+    short = read_steps("A row of a table")
+    assert [step for step in steps if step in short] == short
+
+
 @pytest.mark.slow
-def test_a_row_calls_the_steps_of_its_walk(tmp_path):
+def test_a_row_calls_all_steps_of_its_walk(tmp_path):
     calls = run_and_read_calls(
         tmp_path,
         "run_classifier.py",
@@ -131,7 +169,7 @@ def test_a_row_calls_the_steps_of_its_walk(tmp_path):
         "--num_train_epochs=1",
         "--output_dir=run",
     )
-    steps = read_steps("A row of a table")
+    steps = read_steps("All steps of a row", "code_reference.md")
     assert in_order_of(calls, steps) == steps
 
 
@@ -157,3 +195,43 @@ def test_a_text_calls_the_steps_of_its_walk(tmp_path):
     )
     steps = read_steps("A text of a corpus")
     assert in_order_of(created + trained, steps) == steps
+
+
+def keys_of(entries):
+    """Returns the keys that lead to the value in {key: {key: value}}."""
+    keys = []
+    while isinstance(entries, dict):
+        [(key, entries)] = entries.items()
+        keys.append(key)
+    return keys
+
+
+def test_a_flag_is_recorded_where_the_page_shows_it(classified):
+    section = read_section("From a flag to a file")
+    option = re.search(r"`config\.([\w.]+)`", section)[1]
+    config = ClassifierConfig.from_values(
+        data_dir="glue", output_dir="run", doc_stride=64
+    )
+    assert operator.attrgetter(option)(config) == 64
+    contents = read_model_json(classified.folder / "run")
+    records = re.findall(r"^\| `(\".*)` \|", section, re.M)
+    assert len(records) == 2
+    for record in records:
+        keys = keys_of(json.loads(f"{{{record}}}"))
+        # The run of the fixture leaves the flag at its default.
+        assert functools.reduce(operator.getitem, keys, contents) == 0
+
+
+def test_settings_are_recorded_by_the_keys_that_the_page_names(classified):
+    contents = read_model_json(classified.folder / "run")
+    settings = {
+        "head_settings": head_settings_of(contents),
+        "training_settings": training_settings_of(contents),
+    }
+    section = read_section("From a flag to a file")
+    row = re.compile(r"^\| `(\w+)` \|.*\| `([\w.]+)` \|$", re.M)
+    keys_of_settings = dict(row.findall(section))
+    assert keys_of_settings.keys() == settings.keys()
+    for name, keys in keys_of_settings.items():
+        entry = functools.reduce(operator.getitem, keys.split("."), contents)
+        assert entry == settings[name]

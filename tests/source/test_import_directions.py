@@ -139,6 +139,74 @@ def test_serving_imports_only_what_describes_an_export():
     check_none(wrong, "Only what writes an export needs this module:")
 
 
+def test_the_page_of_the_layout_says_who_imports_data_and_modeling():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    both, only_data = re.search(
+        r"- (.*) import `data/` and `modeling/`\. (.*) imports only `data/`,",
+        page,
+    ).groups()
+    assert {*re.findall(r"`(\w+)/`", both)} == {
+        package
+        for package, imports in BELOW.items()
+        if {"data", "modeling"} <= imports
+    }
+    assert {*re.findall(r"`(\w+)/`", only_data)} == {
+        package
+        for package, imports in BELOW.items()
+        if "data" in imports and "modeling" not in imports
+    }
+
+
+_BOX = re.compile(
+    r'<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)".*'
+    r'font-weight="bold">(.+?)</text>'
+)
+_ARROW = re.compile(r'<path d="M(\d+) (\d+)L(\d+) (\d+)" stroke')
+
+
+def arrows_of_picture():
+    """Returns [(importers, imported folders)] of docs/architecture.svg.
+
+    Both are the sets of the names in a box.
+    """
+    picture = (ROOT / "docs/architecture.svg").read_text(encoding="utf-8")
+    boxes = [
+        (*map(int, numbers), {*re.findall(r"\w+", names)})
+        for *numbers, names in _BOX.findall(picture)
+    ]
+
+    def names_at(x, y):
+        # An arrow ends 2 units before its box.
+        [names] = [
+            names
+            for left, top, width, height, names in boxes
+            if left - 2 <= x <= left + width + 2
+            and top - 2 <= y <= top + height + 2
+        ]
+        return names
+
+    numbers = [map(int, arrow) for arrow in _ARROW.findall(picture)]
+    return [
+        (names_at(x_start, y_start), names_at(x_end, y_end))
+        for x_start, y_start, x_end, y_end in numbers
+    ]
+
+
+def test_the_picture_shows_who_imports_whom():
+    arrows = arrows_of_picture()
+    # Folders to which a chain of arrows leads.
+    reached = {package: set() for package in PACKAGES}
+    # PACKAGES lists each package after those that it imports.
+    for package in PACKAGES:
+        for importers, folders in arrows:
+            if package not in importers:
+                continue
+            assert folders & BELOW[package], f"{package}: {folders}"
+            reached[package] |= folders.union(*map(reached.get, folders))
+    for package in PACKAGES[PACKAGES.index("model_folders") :]:
+        assert BELOW[package] <= reached[package], package
+
+
 def test_the_page_states_what_each_package_imports():
     page = (ROOT / "docs/code_reference.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)/` \| (nothing|`.*/`) \|$", page, re.M)
