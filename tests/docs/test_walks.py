@@ -1,15 +1,12 @@
 """The walks of docs/architecture.md, in the order in which commands call them.
 
 A walk lists each function where a command calls it for the first time.
-docs/code_reference.md lists more steps of one of them. The way of a flag, from
-the command line to model.json, is tested here too.
+docs/code_reference.md shows all steps of one of them, each below its caller.
 """
 
 import asyncio
 import contextlib
-import functools
 import json
-import operator
 import re
 import sys
 import threading
@@ -18,11 +15,6 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from model_folders.model_json import (
-    head_settings_of,
-    read_model_json,
-    training_settings_of,
-)
 from options.parsed_command import ParsedCommand
 from serving.engines import EngineOptions
 from serving.http.app import ServerApp
@@ -30,13 +22,13 @@ from serving.http.served_models import ExportToServe
 from tests.support import fresh_process
 from tests.support.paths import ROOT, SAMPLES
 from tests.support.serving import asgi
+from tests.support.source_files import blocks
 from tools import export
 from tools.exporting.export_config import ExportConfig
-from training.config.classifier_config import ClassifierConfig
 
-# Runs a script, and writes [file, function] of each function that was called,
-# in the order of first calls. The profilers of Python see the calls of all
-# threads.
+# Runs a script, and writes [file, function, callers] of each function that was
+# called, in the order of first calls. The callers are the functions that the
+# first call interrupts. The profilers of Python see the calls of all threads.
 NOTE_CALLS = """
 import atexit, json, runpy, sys, threading
 
@@ -46,12 +38,18 @@ first_calls = {}
 def note(frame, event, argument):
     if event == "call":
         code = frame.f_code
-        first_calls.setdefault((code.co_filename, code.co_qualname))
+        key = code.co_filename, code.co_qualname
+        if key not in first_calls:
+            first_calls[key] = [*list_callers(frame)]
+
+def list_callers(frame):
+    while frame := frame.f_back:
+        yield frame.f_code.co_qualname
 
 def write():
     sys.setprofile(None)
     with open(output, "w") as file:
-        json.dump([*first_calls], file)
+        json.dump([[*key, first_calls[key]] for key in first_calls], file)
 
 atexit.register(write)
 threading.setprofile(note)
@@ -76,17 +74,34 @@ def read_section(title, page="architecture.md"):
     return re.split(rf"\n##+ {title}", text)[1].split("\n##")[0]
 
 
-def read_steps(title, page="architecture.md"):
+def read_steps(title):
     """Returns [(file, function)] of the table of a walk, by its title."""
-    walk = read_section(title, page)
+    walk = read_section(title)
     step = r"^\| `([\w./]+)` \| (?:\*\*)?`([\w.]+)`"
     return re.findall(step, walk, re.M)
 
 
+def read_tree():
+    """Returns {(file, function): its caller} of all steps of a row."""
+    section = read_section("All steps of a row", "code_reference.md")
+    [tree] = blocks(section, "text")
+    # [function at each depth], from the first one to the last that was read.
+    stack = []
+    caller_of_step = {}
+    for indent, name, file in re.findall(r"^( *)(\S+) +(\S+)$", tree, re.M):
+        del stack[len(indent) // 2 :]
+        caller_of_step[file, name] = stack[-1] if stack else None
+        stack.append(name)
+    return caller_of_step
+
+
 def read_calls(path):
-    """Returns [(file, function)] of a command, in the order of first calls."""
+    """Returns {(file, function): callers}, in the order of first calls."""
     calls = json.loads(path.read_text(encoding="utf-8"))
-    return [(file.removeprefix(f"{ROOT}/"), name) for file, name in calls]
+    return {
+        (file.removeprefix(f"{ROOT}/"), name): callers
+        for file, name, callers in calls
+    }
 
 
 def in_order_of(calls, steps):
@@ -95,7 +110,7 @@ def in_order_of(calls, steps):
 
 
 def run_and_read_calls(folder, script, *flags):
-    """Runs a script, and returns its [(file, function)]."""
+    """Runs a script, and returns its {(file, function): callers}."""
     calls = folder / f"{script}.json"
     command = ("-c", NOTE_CALLS, calls, ROOT / script, *flags)
     fresh_process.run(*command, cwd=folder).check()
@@ -152,9 +167,8 @@ def test_a_model_calls_the_steps_of_the_walk_to_its_export(
 
 
 def test_the_short_walk_of_a_row_contains_steps_of_the_full_walk():
-    steps = read_steps("All steps of a row", "code_reference.md")
     short = read_steps("A row of a table")
-    assert [step for step in steps if step in short] == short
+    assert [step for step in read_tree() if step in short] == short
 
 
 @pytest.mark.slow
@@ -169,8 +183,10 @@ def test_a_row_calls_all_steps_of_its_walk(tmp_path):
         "--num_train_epochs=1",
         "--output_dir=run",
     )
-    steps = read_steps("All steps of a row", "code_reference.md")
-    assert in_order_of(calls, steps) == steps
+    caller_of_step = read_tree()
+    assert in_order_of(calls, caller_of_step) == [*caller_of_step]
+    for step, caller in caller_of_step.items():
+        assert caller is None or caller in calls[step], step
 
 
 @pytest.mark.slow
@@ -194,44 +210,4 @@ def test_a_text_calls_the_steps_of_its_walk(tmp_path):
         "--output_dir=pretrained",
     )
     steps = read_steps("A text of a corpus")
-    assert in_order_of(created + trained, steps) == steps
-
-
-def keys_of(entries):
-    """Returns the keys that lead to the value in {key: {key: value}}."""
-    keys = []
-    while isinstance(entries, dict):
-        [(key, entries)] = entries.items()
-        keys.append(key)
-    return keys
-
-
-def test_a_flag_is_recorded_where_the_page_shows_it(classified):
-    section = read_section("From a flag to a file")
-    option = re.search(r"`config\.([\w.]+)`", section)[1]
-    config = ClassifierConfig.from_values(
-        data_dir="glue", output_dir="run", doc_stride=64
-    )
-    assert operator.attrgetter(option)(config) == 64
-    contents = read_model_json(classified.folder / "run")
-    records = re.findall(r"^\| `(\".*)` \|", section, re.M)
-    assert len(records) == 2
-    for record in records:
-        keys = keys_of(json.loads(f"{{{record}}}"))
-        # The run of the fixture leaves the flag at its default.
-        assert functools.reduce(operator.getitem, keys, contents) == 0
-
-
-def test_settings_are_recorded_by_the_keys_that_the_page_names(classified):
-    contents = read_model_json(classified.folder / "run")
-    settings = {
-        "head_settings": head_settings_of(contents),
-        "training_settings": training_settings_of(contents),
-    }
-    section = read_section("From a flag to a file")
-    row = re.compile(r"^\| `(\w+)` \|.*\| `([\w.]+)` \|$", re.M)
-    keys_of_settings = dict(row.findall(section))
-    assert keys_of_settings.keys() == settings.keys()
-    for name, keys in keys_of_settings.items():
-        entry = functools.reduce(operator.getitem, keys.split("."), contents)
-        assert entry == settings[name]
+    assert in_order_of([*created, *trained], steps) == steps
