@@ -143,6 +143,19 @@ def test_the_site_documents_names_that_exist(page):
         assert pydoc.locate(name), name
 
 
+def test_the_site_loads_the_packages_that_define_names_of_others():
+    """Else `make docs` fails, because `serving.export` is in exporting/."""
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    settings = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8")
+    loaded = re.search(r"preload_modules: \[(.*)\]", settings)[1].split(", ")
+    for name in re.findall(r"^::: (\S+)$", page, re.M):
+        definition = pydoc.locate(name)
+        # A module has a name, and no module.
+        place = getattr(definition, "__module__", name)
+        package = place.split(".")[0]
+        assert package in {name.split(".")[0], *loaded}, name
+
+
 def holds_files(folder):
     """Returns whether Git has a folder, of which it may leave __pycache__."""
     names = {path.name for path in folder.glob("*")}
