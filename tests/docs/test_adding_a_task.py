@@ -1,5 +1,6 @@
 """The examples of docs/adding_a_task.md add a task and a head."""
 
+import inspect
 import json
 import re
 import shutil
@@ -15,6 +16,7 @@ from tests.support.output_files import read_results
 from tests.support.paths import ROOT, SAMPLES
 from tests.support.source_files import PACKAGES
 from tests.support.tasks.task_runs import fine_tuning_flags, run_task_test
+from training.task import FineTuningTask
 
 PAGE = (ROOT / "docs/adding_a_task.md").read_text(encoding="utf-8")
 # A step of the example of a head: the name of a file, and its lines.
@@ -83,6 +85,18 @@ def test_the_file_defines_a_task_that_encodes_its_set(source, tiny, tmp_path):
     assert len(records) == 2
     model = task.create_model(task.starting_point.bert_config)
     assert model.num_labels == 2
+
+
+def test_the_page_names_all_methods_of_a_task():
+    methods = {
+        name
+        for name, value in vars(FineTuningTask).items()
+        if inspect.isfunction(value) and not name.startswith("_")
+    }
+    section = PAGE.split("\n### What to replace\n")[1].split("\n### ")[0]
+    assert methods <= {*re.findall(r"`(\w+)`", section)}
+    # The page says that four need no definition.
+    assert len(methods - FineTuningTask.__abstractmethods__) == 4
 
 
 @pytest.mark.slow
