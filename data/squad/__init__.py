@@ -3,8 +3,8 @@
     squad_options.py: the options
     squad_sets.py: `SquadSets`, the sets of run_squad.py
     squad_examples.py: questions as examples, with their answers' places
-    squad_questions.py: questions from SQuAD's JSON and from tables, with their
-        answers in the notations of these
+    squad_questions.py: questions from SQuAD's JSON and from tables
+    answer_notations.py: answers in the notations of tables and of JSON files
     passage_windows.py: passages to tokens, which know their characters, and
         with their questions to windows, and these to records
     token_spans.py: start and end logits to spans of tokens
