@@ -14,6 +14,7 @@ Texts with spans, from annotation tools:
 
     annotation_files.py: the texts and spans of a file
     annotated_rows.py: the spans or the tags in a row, by its keys
+    label_studio.py: rows of Label Studio's tasks
     labeled_spans.py: one span, whichever tool wrote it, and the tags of the
         words that spans cover, which must count characters
 

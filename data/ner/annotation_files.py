@@ -20,6 +20,10 @@ from absl import logging
 
 from data.io import compressed_files, text_files
 from data.ner.annotated_rows import AnnotatedRow
+from data.ner.label_studio import (
+    is_label_studio_task,
+    parse_label_studio_task,
+)
 from data.ner.labeled_spans import (
     TaggedSpan,
     check_span_labels,
@@ -121,6 +125,8 @@ def _parse_row(
         if is_unknown:
             tags = ["O"] * len(words)
     else:
+        if is_label_studio_task(values):
+            row = AnnotatedRow(parse_label_studio_task(values, place), place)
         text, marked = row.parse_annotated_text(needs_spans=not is_test)
         words = split_words(text)
         is_unknown = marked is None

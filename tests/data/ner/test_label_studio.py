@@ -5,7 +5,7 @@ test_annotation_files.py and test_annotated_rows.py read such tasks from files.
 
 import pytest
 
-from data.ner.annotated_rows import (
+from data.ner.label_studio import (
     is_label_studio_task,
     parse_label_studio_task,
 )
