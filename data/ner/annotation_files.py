@@ -32,7 +32,7 @@ from data.ner.labeled_spans import (
 )
 from data.ner.ner_examples import NerExample, split_words
 from data.ner.tag_names import name_tags
-from data.sets.held_sets import SetFile
+from data.sets.example_reader import SetFile
 from data.tables import tables
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import JsonObject, parse_json

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from data.ner.ner_examples import NerOptions
 from data.ner.tag_names import is_tag, name_tags
-from data.sets.held_sets import SetFile
+from data.sets.example_reader import SetFile
 from data.tables import column_names
 from data.tables.table_layout import (
     CHARACTER_OF_DELIMITER,

@@ -29,7 +29,7 @@ from data.ner.conll_columns import (
 )
 from data.ner.ner_examples import NerExample, NerOptions
 from data.ner.tag_names import is_tag
-from data.sets.held_sets import SetFile
+from data.sets.example_reader import SetFile
 from data.tables import workbooks
 from data.tables.csv_tables import MalformedRow, open_csv
 from data.tables.table_layout import (

@@ -211,5 +211,5 @@ def load_task(
     """Checks all sets of the command, and creates the task with their tags."""
     # There are labels, because the task is no regression.
     labels = sets.read_labels() or []
-    sets.hold(starting_point.config.set_names)
+    sets.read_all(starting_point.config.set_names)
     return NerTask(starting_point, sets, labels=labels)
