@@ -112,7 +112,7 @@ def create_window_features(
     the weight 1 / (number of the text's windows). `examples` are single texts.
     """
 
-    def windows_of(example: InputExample) -> list[ClassificationFeatures]:
+    def create_windows(example: InputExample) -> list[ClassificationFeatures]:
         parts = token_windows.cut_windows(
             tokenizer.tokenize(example.text_a), max_seq_length, doc_stride
         )
@@ -128,7 +128,7 @@ def create_window_features(
         ]
 
     return token_windows.log_num_cut(
-        map(windows_of, examples),
+        map(create_windows, examples),
         lambda windows: len(windows) > 1,
         f"texts were longer than --max_seq_length={max_seq_length} and were "
         f"split into windows (--doc_stride={doc_stride})",

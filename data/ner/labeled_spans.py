@@ -247,13 +247,13 @@ def _is_inside(text: str, index: int) -> bool:
     if not 0 < index < len(text):
         return False
     before_and_after = text[index - 1 : index + 1]
-    return {*map(_character_class_of, before_and_after)} in (
+    return {*map(_classify_character, before_and_after)} in (
         {"letter"},
         {"sign"},
     )
 
 
-def _character_class_of(char: str) -> str:
+def _classify_character(char: str) -> str:
     """Returns "letter", "sign" for a part of an emoji, or "" for the rest.
 
     The rest includes the letters of scripts without spaces.

@@ -25,9 +25,8 @@ from data.pretraining.documents import (
     check_and_log_counts,
 )
 from data.pretraining.instances import (
-    InstanceContext,
+    InstanceCreator,
     TrainingInstance,
-    create_instances_from_document,
     shuffle,
 )
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
@@ -133,7 +132,7 @@ def create_training_instances(
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 
-    context = InstanceContext(reader.vocabulary, options, rng)
+    creator = InstanceCreator(reader.vocabulary, options, rng)
     encoder = InstanceEncoder(reader.vocabulary, options)
     records: list[bytes] = []
     passes = itertools.chain.from_iterable(
@@ -141,7 +140,7 @@ def create_training_instances(
     )
     total = len(documents) * options.dupe_factor
     for index in progress.track(passes, total, "document", "Instances of"):
-        instances = create_instances_from_document(documents, index, context)
+        instances = creator.create_instances_from_document(documents, index)
         records.extend(map(encoder.encode_and_count, instances))
     shuffle(records, rng)
     return records

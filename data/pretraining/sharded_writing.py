@@ -36,8 +36,7 @@ from data.pretraining.documents import (
     check_and_log_counts,
 )
 from data.pretraining.instances import (
-    InstanceContext,
-    create_instances_from_document,
+    InstanceCreator,
     shuffle,
 )
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
@@ -254,12 +253,12 @@ def _create_records_of_group(
     The documents in `lent` only provide random next sentences.
     """
     available = [*group, *lent]
-    context = InstanceContext(encoder.vocabulary, encoder.options, rng)
+    creator = InstanceCreator(encoder.vocabulary, encoder.options, rng)
     batch: list[bytes] = []
     num_bytes = 0
     for _ in range(encoder.options.dupe_factor):
         for index in range(len(group)):
-            created = create_instances_from_document(available, index, context)
+            created = creator.create_instances_from_document(available, index)
             encoded = [*map(encoder.encode_and_count, created)]
             batch += encoded
             num_bytes += sum(map(len, encoded))
@@ -283,7 +282,7 @@ class InstanceJob(Job[InstanceUnit]):
     """
 
     options: InstanceOptions
-    work_name = "shard"
+    progress_description = "shard"
     discards_failed_work = True
 
     @property

@@ -190,13 +190,13 @@ def _create_nbest(
 
     # Of a word of many characters, thousands of spans may be candidates.
     @functools.lru_cache(maxsize=64)
-    def read_cached(first: int, last: int) -> PassageWords:
+    def read_words_between(first: int, last: int) -> PassageWords:
         return read_words(example, word_starts, first, last, tokenizer)
 
     nbest: list[Candidate] = []
     for span in spans:
         candidate = _create_candidate(
-            span, example, read_cached, options.verbose_logging
+            span, example, read_words_between, options.verbose_logging
         )
         # Skip a text that is already in the list. Always add "no answer".
         is_new = all(candidate.text != listed.text for listed in nbest)
@@ -210,7 +210,7 @@ def _create_nbest(
 def _create_candidate(
     span: TokenSpan,
     example: SquadExample,
-    read_cached: Callable[[int, int], PassageWords],
+    read_words_between: Callable[[int, int], PassageWords],
     verbose_logging: bool,
 ) -> Candidate:
     """Finds the text of a span."""
@@ -223,7 +223,7 @@ def _create_candidate(
         return Candidate(example.context[start:end], start, end, *logits)
     tok_text = " ".join(feature.tokens[first : last + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
-    words = read_cached(
+    words = read_words_between(
         feature.token_to_orig_map[first], feature.token_to_orig_map[last]
     )
     start, end = find_final_text(

@@ -219,7 +219,7 @@ def _read_names(
             raise ValueError(f"{place}: {row.explain('--noquoting')}")
         if is_empty_row(row):
             continue
-        if error := _encoding_error_of(" ".join(row), encoding):
+        if error := _find_encoding_error(" ".join(row), encoding):
             raise ValueError(f"{place}: {error}")
         return row
     return []
@@ -233,7 +233,7 @@ def _build_row(
 ) -> JsonObject | ValueError:
     """Returns a row, or an error if its cells are no row or wrongly encoded."""
     text = " ".join(cells)
-    if error := _encoding_error_of(text, encoding):
+    if error := _find_encoding_error(text, encoding):
         return error
     row = builder.build(cells)
     if (
@@ -275,7 +275,7 @@ def has_swallowed_lines(row: Sequence[str], delimiter: str) -> bool:
     return False
 
 
-def _encoding_error_of(text: str, encoding: str | None) -> ValueError | None:
+def _find_encoding_error(text: str, encoding: str | None) -> ValueError | None:
     """Returns the error of a text that was wrongly encoded, or None."""
     if text.isascii():
         return None

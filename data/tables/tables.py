@@ -227,7 +227,7 @@ def read_table(
             cell of the `text_columns` is not a string.
     """
     columns_of_table = table.read_column_names()
-    first_number = _first_number_of(table.path, columns_of_table)
+    first_number = _choose_first_number(table.path, columns_of_table)
     for row_index, (row_number, row) in enumerate(table.read()):
         place = f"{table.path}, line {row_number}"
         cells = require_cells(row, place)
@@ -250,7 +250,7 @@ def _with_columns(cells: JsonObject, columns: Iterable[str]) -> JsonObject:
     return cells | dict.fromkeys(lacking)
 
 
-def _first_number_of(path: StrPath, columns: Sequence[str]) -> int:
+def _choose_first_number(path: StrPath, columns: Sequence[str]) -> int:
     """Returns the number of the first row, as a spreadsheet counts.
 
     The number is 2 if the names of the `columns` are in a line or row of their

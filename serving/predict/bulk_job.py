@@ -275,7 +275,7 @@ class BulkJob(Job[BulkUnit]):
     """
 
     setup: BulkSetup
-    work_name = "Predicting"
+    progress_description = "Predicting"
 
     @property
     def paths(self) -> JobPaths:

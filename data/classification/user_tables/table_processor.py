@@ -20,7 +20,7 @@ from data.classification.classification_processor import (
 from data.classification.user_tables import table_examples
 from data.classification.user_tables.table_columns import (
     ColumnOptions,
-    label_columns_of,
+    parse_label_columns,
 )
 from data.sets.example_reader import ExampleReader, SetFile
 from data.sets.held_sets import FileSets
@@ -180,7 +180,7 @@ def _read_label_columns(
         columns = table.read_column_names()
     elif data_dir is not None:
         columns = _read_columns_of_first_set(options, data_dir)
-    return label_columns_of(value, columns)
+    return parse_label_columns(value, columns)
 
 
 def _read_columns_of_first_set(
