@@ -7,8 +7,8 @@
 Words with tags in columns, as CoNLL's shared tasks and tables write them:
 
     conll_files.py: the sentences of a file, and where each ends
-    conll_columns.py: the separator and the names of its columns, and which of
-        them contain the words and the tags
+    conll_layout.py: the separator and the names of its columns
+    conll_columns.py: which of its columns contain the words and the tags
 
 Texts with spans, from annotation tools:
 

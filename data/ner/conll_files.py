@@ -17,12 +17,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from data.io import text_files
-from data.ner.conll_columns import (
+from data.ner.conll_columns import ConllColumns, ConllLine, SentenceLines
+from data.ner.conll_layout import (
     DOCUMENT_MARK,
-    ConllColumns,
     ConllLayout,
-    ConllLine,
-    SentenceLines,
     guess_layout,
     split_line,
     strip_cells,

@@ -16,7 +16,9 @@ and Excel the names of their columns:
 
 What csv_tables.py calls, in this order:
 
-    table_checks.py: refuses files that are no tables, and titles above one
+    table_checks.py: refuses files that are no tables
+    header_line_checks.py: refuses titles above the names of the columns, and
+        more names below them
     csv_dialects.py: guesses the dialect: the delimiter and the quotes
     header_detection.py: guesses whether the first row names the columns, as
         for Excel

@@ -19,7 +19,7 @@ from collections.abc import (
 from typing import NamedTuple, Protocol
 
 from data.io import encodings
-from data.tables import table_checks
+from data.tables import header_line_checks
 from data.tables.rows import is_empty_row
 from data.tables.table_layout import (
     CHARACTER_OF_DELIMITER,
@@ -324,7 +324,7 @@ def _choose_by_names(
     if name_delimiters:
         raise _unknown_delimiter_error(sample)
     for rows in rows_by_delimiter.values():
-        table_checks.check_title(sample.path, rows, layout.columns)
+        header_line_checks.check_title(sample.path, rows, layout.columns)
     return Dialect(NO_DELIMITER, layout.quoting is not False)
 
 
