@@ -16,7 +16,7 @@ from data.squad.squad_options import (
     parse_options,
     to_settings,
 )
-from data.text.packing_graph import Windows
+from data.text.token_windows_graph import Windows
 from exporting import export_formats, signature_graphs
 from exporting.answer_decoding_graph import (
     DecodedAnswers,

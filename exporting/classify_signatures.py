@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from data.padding import trim_batch
 from data.probabilities import MULTILABEL_THRESHOLD
-from data.text.packing_graph import Windows, cut_windows
+from data.text.token_windows_graph import Windows, cut_windows
 from exporting import export_formats, signature_graphs
 from exporting.common_signatures import (
     choose_output_labels,

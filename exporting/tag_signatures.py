@@ -21,8 +21,8 @@ import tensorflow as tf
 from data.ner import sentence_windows
 from data.ner.ner_examples import BETWEEN_WORDS
 from data.padding import trim_batch
-from data.text.packing_graph import Windows, cut_windows
 from data.text.ragged import row_ids
+from data.text.token_windows_graph import Windows, cut_windows
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 from exporting import signature_graphs
 from exporting.common_signatures import (
@@ -239,7 +239,7 @@ def cut_texts(
     # For each word, choose the window where its first token has the most
     # context. Positions are one higher, because a window begins with [CLS].
     first = tokens_of_words.row_starts()
-    window = windows.max_context_windows(first)
+    window = windows.find_max_context_windows(first)
     positions = first - tf.gather(windows.starts, window) + 1
     return words, windows, tf.stack([window, positions], 1)
 

@@ -32,7 +32,7 @@ import numpy as np
 from data.arrays import BoolArray, FloatArray, IntArray
 from data.ner.ner_examples import NerExample
 from data.probabilities import to_log_probabilities
-from data.text.token_windows import cut_spans, max_context_windows
+from data.text.token_windows import cut_spans, find_max_context_windows
 from data.text.tokenization import FullTokenizer
 
 # Number to add to a sequence's score for each illegal tag. It is finite, so
@@ -180,7 +180,7 @@ def _cut_text(
         states whether the window has the most context around a WordPiece.
     """
     spans = cut_spans(num_tokens, max_tokens, max(max_tokens // 2, 1))
-    best_windows = max_context_windows(spans)
+    best_windows = find_max_context_windows(spans)
     for index, (start, length) in enumerate(spans):
         is_best = best_windows[start : start + length] == index
         yield (start, length), is_best

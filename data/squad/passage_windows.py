@@ -20,7 +20,7 @@ from data.squad.passage_tokens import (
 )
 from data.squad.squad_examples import SquadExample
 from data.squad.squad_options import WindowOptions
-from data.text.token_windows import cut_spans, max_context_windows
+from data.text.token_windows import cut_spans, find_max_context_windows
 from data.text.tokenization import FullTokenizer
 
 _ValueT = TypeVar("_ValueT")
@@ -155,7 +155,7 @@ def _cut_passage(
     """
     max_span_length = options.max_seq_length - num_before - 1
     doc_spans = cut_spans(num_tokens, max_span_length, options.doc_stride)
-    best_windows = max_context_windows(doc_spans)
+    best_windows = find_max_context_windows(doc_spans)
     for window_index, (start, length) in enumerate(doc_spans):
         end = start + length
         is_max_context = best_windows[start:end] == window_index
