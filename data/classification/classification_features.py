@@ -9,7 +9,7 @@ from data.classification.classification_examples import (
     InputExample,
     encode_label,
 )
-from data.io import tfrecords
+from data.io import tf_examples
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 
@@ -179,10 +179,10 @@ def encode_classification_features(features: ClassificationFeatures) -> bytes:
     """
     # Each example is real. In Google's records, 0 marks the padding examples
     # that fill up the last batch.
-    values: dict[str, tfrecords.Values] = {"is_real_example": [1]}
+    values: dict[str, tf_examples.Values] = {"is_real_example": [1]}
     label = features.label_id
     if label is not None:
         values["label_ids"] = label if isinstance(label, list) else [label]
     if features.weight is not None:
         values["example_weights"] = [features.weight]
-    return tfrecords.encode_inputs(features, values)
+    return tf_examples.encode_inputs(features, values)

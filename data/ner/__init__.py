@@ -15,14 +15,16 @@ Texts with spans, from annotation tools:
     annotation_files.py: the texts and spans of a file
     annotated_rows.py: the spans or the tags in a row, by its keys
     label_studio.py: rows of Label Studio's tasks
-    labeled_spans.py: one span, whichever tool wrote it, and the tags of the
-        words that spans cover, which must count characters
+    labeled_spans.py: one span, whichever tool wrote it
+    span_tagging.py: tags the words that spans cover, which must count
+        characters
 
 From words to scores:
 
     tag_names.py: names the tags as this project does
-    sentence_windows.py: cuts sentences into windows, and chooses the most
-        probable legal tags by the outputs for these
+    sentence_windows.py: cuts sentences into windows, and joins the outputs for
+        these
+    tag_decoding.py: chooses the most probable legal tags
     entity_scoring.py: conlleval's scores
     predicted_entities.py: files of predicted tags and entities, and the part of
         report.html

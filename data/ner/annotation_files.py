@@ -24,13 +24,13 @@ from data.ner.label_studio import (
     is_label_studio_task,
     parse_label_studio_task,
 )
-from data.ner.labeled_spans import (
+from data.ner.ner_examples import NerExample, split_words
+from data.ner.span_tagging import (
     TaggedSpan,
     check_span_labels,
     check_units,
     tag_words,
 )
-from data.ner.ner_examples import NerExample, split_words
 from data.ner.tag_names import name_tags
 from data.sets.example_reader import SetFile
 from data.tables import tables

@@ -11,7 +11,8 @@ As in Google's script, a corpus in memory becomes records in these steps:
     record_writing.py: `write_records_in_order`, which begins here. Encodes
         instances as records
     documents.py: reads text as documents: lists of sentences, each a list of
-        WordPieces. Warns of likely mistakes in the corpus
+        WordPieces
+    corpus_checks.py: warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, and masks them
         once, with the random draws of Google's code
 

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import tfrecords
+from data.io import tf_examples, tfrecords
+from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.documents import (
     Document,
     DocumentReader,
     EncodedVocabulary,
     LineRange,
     TextEncoder,
-    check_and_log_counts,
 )
 from data.pretraining.instances import (
     InstanceCreator,
@@ -31,8 +31,8 @@ from data.pretraining.instances import (
 )
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions
+from data.text.casing import chosen_casing
 from data.text.tokenization import load_tokenizer
-from data.text.vocabulary_files import chosen_casing
 from terminal import progress
 
 
@@ -207,7 +207,7 @@ def encode_instance(
     num_pieces = len(instance.tokens)
     num_in_b = num_pieces - instance.b_start
     padding = bytes(options.max_seq_length - num_pieces)
-    features: dict[str, tfrecords.Values] = {
+    features: dict[str, tf_examples.Values] = {
         "input_ids": b"".join(instance.tokens) + padding,
         "input_mask": b"\1" * num_pieces + padding,
         "segment_ids": bytes(instance.b_start) + b"\1" * num_in_b + padding,
@@ -219,4 +219,4 @@ def encode_instance(
         features["masked_lm_ids"] = b"".join(instance.labels) + bytes(num_left)
         features["masked_lm_weights"] = [1.0] * num_masked + [0.0] * num_left
     features["next_sentence_labels"] = bytes([instance.is_random_next])
-    return tfrecords.encode_example(features)
+    return tf_examples.encode_example(features)

@@ -28,13 +28,9 @@ from data.parallel_jobs.job_files import (
     UnitResult,
     create_input_entries,
 )
+from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.corpus_parts import CorpusPart, split_corpus
-from data.pretraining.documents import (
-    Document,
-    DocumentReader,
-    TextEncoder,
-    check_and_log_counts,
-)
+from data.pretraining.documents import Document, DocumentReader, TextEncoder
 from data.pretraining.instances import (
     InstanceCreator,
     shuffle,

@@ -15,5 +15,6 @@ Read the modules in this order:
     text_keys.py: decides by a row's texts in which set of --data_file it is
     example_reader.py: the interface of the readers
     held_sets.py: the first two classes
-    set_warnings.py: texts of a folder that are in two sets, misspelled labels
+    repeated_texts.py: texts of a folder that are in two sets
+    label_spelling.py: labels that are perhaps misspelled
 """

@@ -18,8 +18,8 @@ from data.sets.example_reader import (
     RowExampleT,
     SetFile,
 )
+from data.sets.repeated_texts import RepeatedTexts
 from data.sets.set_names import BaseSet, DataFileOptions, find_set_file
-from data.sets.set_warnings import RepeatedTexts
 from data.sets.text_keys import split_fraction_of
 from files.paths import StrPath
 from model_folders.labels import join_labels

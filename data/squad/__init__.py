@@ -9,7 +9,8 @@
     passage_windows.py: passages with their questions to windows, and these to
         records
     token_spans.py: start and end logits to spans of tokens
-    answer_decoding.py: spans to answers in the passage's own spelling
+    answer_decoding.py: spans to answers
+    final_text.py: an answer in the passage's own spelling
     answer_scoring.py: the official scores
     answer_report.py: the part of report.html
 

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypedDict, TypeVar
 
-from data.io import tfrecords
+from data.io import tf_examples
 from data.squad.passage_tokens import (
     AnswerTokens,
     Passage,
@@ -219,11 +219,11 @@ def _number_tokens(values: Sequence[_ValueT], first: int) -> dict[int, _ValueT]:
 
 def encode_squad_features(feature: SquadFeatures) -> bytes:
     """Serializes SquadFeatures as a tf.train.Example."""
-    values: dict[str, tfrecords.Values] = {}
+    values: dict[str, tf_examples.Values] = {}
     if feature.start_position is not None and feature.end_position is not None:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
         values["is_impossible"] = [int(bool(feature.is_impossible))]
     # Protocol buffers merge the fields of concatenated messages.
-    unique_id = tfrecords.encode_example({"unique_ids": [feature.unique_id]})
-    return unique_id + tfrecords.encode_inputs(feature, values)
+    unique_id = tf_examples.encode_example({"unique_ids": [feature.unique_id]})
+    return unique_id + tf_examples.encode_inputs(feature, values)

@@ -21,8 +21,8 @@ The same in a graph:
 
 Vocabularies:
 
-    vocabulary_files.py: reads a `Vocabulary`, checks that it fits a model, and
-        decides whether the model expects lower-cased text
+    vocabulary_files.py: reads a `Vocabulary`, and checks that it fits a model
+    casing.py: decides whether the model expects lower-cased text
     vocabulary_learning.py: learns one, or extends it
 
 What users call:

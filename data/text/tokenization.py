@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from data.arrays import IntArray
 from data.text import text_lists
+from data.text.casing import decide_casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.text_lists import TextsLike
 from data.text.token_windows import (
@@ -25,11 +26,7 @@ from data.text.token_windows import (
     pad_input,
     stack_inputs,
 )
-from data.text.vocabulary_files import (
-    Vocabulary,
-    decide_casing,
-    read_vocabulary,
-)
+from data.text.vocabulary_files import Vocabulary, read_vocabulary
 from model_folders.model_json import TokenizerIdentity
 
 if TYPE_CHECKING:

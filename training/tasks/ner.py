@@ -14,7 +14,7 @@ import numpy as np
 import modeling
 from data import report
 from data.arrays import FloatArray
-from data.io import feature_specs, tfrecords
+from data.io import feature_specs, tf_examples
 from data.ner import (
     entity_scoring,
     predicted_entities,
@@ -95,11 +95,11 @@ class NerTask(
             self.tokenizer,
             document_context=self.config.ner.document_context,
         ):
-            labels: dict[str, tfrecords.Values] = {
+            labels: dict[str, tf_examples.Values] = {
                 "label_ids": window.label_ids,
                 "label_weights": window.label_weights,
             }
-            yield tfrecords.encode_inputs(window, labels), window
+            yield tf_examples.encode_inputs(window, labels), window
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of the records, the same for all sets."""

@@ -20,7 +20,7 @@ from data.classification.classification_examples import (
 )
 from data.classification.user_tables import label_notations
 from data.sets.example_reader import SetFile
-from data.sets.set_warnings import describe_misspelled_labels
+from data.sets.label_spelling import describe_misspelled_labels
 from data.sets.text_keys import is_blank
 from data.tables import column_names
 from data.tables.tables import TableRow, texts_of
