@@ -16,7 +16,7 @@ from data.ner.labeled_spans import (
 )
 from data.ner.ner_examples import find_words
 from data.ner.tag_names import is_tag
-from data.tables import tables
+from data.tables import prodigy_rows
 from data.tables.column_names import (
     SPAN_NAMES,
     TAG_LIST_NAMES,
@@ -150,7 +150,7 @@ class AnnotatedRow:
                 f"{', '.join(WORD_LIST_NAMES)} and tags as "
                 f"{', '.join(TAG_LIST_NAMES)}"
             )
-        if tables.is_rejected_in_prodigy(self.values):
+        if prodigy_rows.is_rejected_in_prodigy(self.values):
             spans = None
         return AnnotatedText(
             text, spans if isinstance(spans, list | None) else [spans]

@@ -33,7 +33,7 @@ from data.ner.span_tagging import (
 )
 from data.ner.tag_names import name_tags
 from data.sets.example_reader import SetFile
-from data.tables import tables
+from data.tables import prodigy_rows
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
@@ -121,7 +121,7 @@ def _parse_row(
     sentence = row.parse_tagged_sentence(needs_tags=not is_test)
     if sentence is not None:
         words, tags, text = sentence
-        is_unknown = tables.is_rejected_in_prodigy(values)
+        is_unknown = prodigy_rows.is_rejected_in_prodigy(values)
         if is_unknown:
             tags = ["O"] * len(words)
     else:

@@ -19,8 +19,9 @@ As in Google's script, a corpus in memory becomes records in these steps:
 A corpus of any size becomes records in units of work, which several processes
 do. A unit reads some parts of the corpus, and writes some shards:
 
-    sharded_writing.py: `write_records_at_scale`, which begins here, the units
-        and the job that creates them and combines their results
+    sharded_writing.py: `write_records_at_scale`, which begins here, and the job
+        that creates the units and combines their results
+    instance_units.py: a unit, which writes its shards
     corpus_parts.py: splits the text files into parts of about 4 MB
 
 Training reads the records:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, NamedTuple
 
 from data.io import encodings
-from data.tables import csv_dialects, header_detection, table_checks
-from data.tables.csv_dialects import NO_DELIMITER, CsvSample, Dialect
+from data.tables import csv_dialects, csv_sample, header_detection, table_checks
+from data.tables.csv_sample import NO_DELIMITER, CsvSample, Dialect
 from data.tables.rows import (
     NumberedRow,
     RowBuilder,
@@ -80,7 +80,7 @@ class CsvTable:
         A quoted cell may contain line breaks.
         """
         has_escapes = self.dialect.has_escapes
-        reader = csv_dialects.create_reader(self.lines, self.dialect)
+        reader = csv_sample.create_reader(self.lines, self.dialect)
         while True:
             line_number = reader.line_num + 1
             try:
@@ -95,7 +95,7 @@ class CsvTable:
                 return
             yield (
                 line_number,
-                csv_dialects.show_escaped(cells) if has_escapes else cells,
+                csv_sample.show_escaped(cells) if has_escapes else cells,
             )
 
 

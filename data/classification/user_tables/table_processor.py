@@ -31,7 +31,8 @@ from data.sets.set_names import (
     find_set_file,
 )
 from data.sets.text_keys import key_of
-from data.tables.tables import Table, TableRow, read_accepted_rows, read_table
+from data.tables.prodigy_rows import read_accepted_rows
+from data.tables.tables import Table, TableRow, read_table
 from files.paths import StrPath
 from model_folders import kinds
 from model_folders.kinds import OutputMode

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.csv_dialects import Dialect
+from data.tables.csv_sample import Dialect
 from data.tables.csv_tables import (
     CsvTable,
     MalformedRow,
