@@ -33,10 +33,7 @@ from exporting.signature_graphs import (
 )
 from model_folders import kinds
 from model_folders.kinds import ModelClass, OutputMode
-from model_folders.model_json import (
-    ClassifierSettings,
-    SharedHeadSettings,
-)
+from model_folders.model_json import ClassifierSettings, SharedHeadSettings
 from modeling.task_models import BertClassifier, BertMultipleChoice
 
 

@@ -22,10 +22,7 @@ import tensorflow as tf
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.text.token_windows_graph import Windows
 from data.text.tokenizer_layer import drop_invalid
-from exporting.passage_windows_graph import (
-    WHITE_SPACE_RUN,
-    Passages,
-)
+from exporting.passage_windows_graph import WHITE_SPACE_RUN, Passages
 
 
 class Spans(NamedTuple):

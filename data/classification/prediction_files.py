@@ -8,10 +8,7 @@ from absl import logging
 
 from data import output_rows, output_writer
 from data.arrays import FloatArray
-from data.classification.classification_examples import (
-    InputExample,
-    Label,
-)
+from data.classification.classification_examples import InputExample, Label
 from data.classification.label_codec import LabelCodec
 from data.output_rows import OutputRow
 from files.atomic import atomic_open

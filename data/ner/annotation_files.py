@@ -20,10 +20,7 @@ from absl import logging
 
 from data.io import compressed_files, text_files
 from data.ner.annotated_rows import AnnotatedRow
-from data.ner.label_studio import (
-    is_label_studio_task,
-    parse_label_studio_task,
-)
+from data.ner.label_studio import is_label_studio_task, parse_label_studio_task
 from data.ner.ner_examples import NerExample, split_words
 from data.ner.span_tagging import (
     TaggedSpan,

@@ -69,7 +69,7 @@ def guess_layout(
     for separator in separators:
         # A CSV file may have a single column, and no separator.
         if separator in first or is_csv:
-            layout = _find_names(
+            layout = _find_table_layout(
                 separator, split_line(first, separator), is_test, is_csv
             )
             if layout:
@@ -93,7 +93,7 @@ def _find_first_line(lines: Sequence[tuple[int, str]]) -> str:
     return min(word_lines, key=lambda line: line[0] == "#", default="")
 
 
-def _find_names(
+def _find_table_layout(
     separator: str, names: list[str], is_test: bool, is_csv: bool
 ) -> ConllLayout | None:
     """Returns the layout of a table by the cells of its first line.

@@ -12,15 +12,10 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 
 from data.io import tfrecords
-from data.parallel_jobs.job_files import (
-    UnitResult,
-)
+from data.parallel_jobs.job_files import UnitResult
 from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, DocumentReader, TextEncoder
-from data.pretraining.instances import (
-    InstanceCreator,
-    shuffle,
-)
+from data.pretraining.instances import InstanceCreator, shuffle
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.record_writing import InstanceEncoder
 from files.json_files import write_json

@@ -13,11 +13,7 @@ from typing import Generic, TypeVar
 
 from absl import logging
 
-from data.sets.example_reader import (
-    ExampleReader,
-    RowExampleT,
-    SetFile,
-)
+from data.sets.example_reader import ExampleReader, RowExampleT, SetFile
 from data.sets.repeated_texts import RepeatedTexts
 from data.sets.set_names import BaseSet, DataFileOptions, find_set_file
 from data.sets.text_keys import split_fraction_of

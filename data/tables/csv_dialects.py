@@ -6,11 +6,7 @@ break, and a text any delimiter.
 """
 
 import itertools
-from collections.abc import (
-    Collection,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from data.tables import header_line_checks

@@ -7,11 +7,7 @@ Python's csv must be told the dialect: the delimiter and the quotes. A
 import csv
 import itertools
 import re
-from collections.abc import (
-    Container,
-    Iterable,
-    Iterator,
-)
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from data.io import encodings

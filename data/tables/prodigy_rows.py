@@ -1,12 +1,7 @@
 """Leaves out the rows of a table that an annotator rejected in Prodigy."""
 
 import itertools
-from collections.abc import (
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-)
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from absl import logging
 

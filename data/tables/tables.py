@@ -8,13 +8,7 @@ Prodigy. Errors name the file and the line.
 
 import difflib
 import itertools
-from collections.abc import (
-    Collection,
-    Generator,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from typing import IO, NamedTuple, Self, cast
 
 from data.io import encodings, text_files
@@ -229,7 +223,7 @@ def read_table(
         check_columns(place, cells, text_columns)
         check_columns(place, cells, columns)
         texts = {
-            column: _read_text(cells[column], f"{place}, column {column!r}")
+            column: _parse_text(cells[column], f"{place}, column {column!r}")
             for column in text_columns
         }
         yield TableRow(
@@ -254,7 +248,7 @@ def _choose_first_number(path: StrPath, columns: Sequence[str]) -> int:
     return 2 if is_separated and not is_numbered else 1
 
 
-def _read_text(cell: object, place: str) -> str:
+def _parse_text(cell: object, place: str) -> str:
     """Returns the text of a cell, "" if it is empty."""
     if cell is None:
         return ""

@@ -11,15 +11,13 @@ import re
 from typing import TYPE_CHECKING
 
 from data.text.characters import strip_accents
+from data.text.vocabulary_files import Vocabulary
 from files.paths import StrPath
-from model_folders.formats.huggingface_tokenizer import (
-    read_stated_casing,
-)
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
 
 if TYPE_CHECKING:
     from model_folders.reading.preset import Preset
-from data.text.vocabulary_files import Vocabulary
 
 # Matches the folder names of Google's releases.
 _RELEASE_FOLDER = re.compile(

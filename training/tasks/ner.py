@@ -15,11 +15,7 @@ import modeling
 from data import report
 from data.arrays import FloatArray
 from data.io import feature_specs, tf_examples
-from data.ner import (
-    entity_scoring,
-    predicted_entities,
-    sentence_windows,
-)
+from data.ner import entity_scoring, predicted_entities, sentence_windows
 from data.ner.ner_examples import NerExample
 from data.ner.ner_reader import NerReader
 from data.ner.sentence_windows import NerFeatures
