@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from data.squad.squad_options import DecodingOptions
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
-from data.text.packing_graph import Windows
+from data.text.token_windows_graph import Windows
 from exporting.passage_windows_graph import Passages
 from exporting.token_spans_graph import (
     BestLogits,

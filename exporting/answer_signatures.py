@@ -16,17 +16,11 @@ from data.squad.squad_options import (
     parse_options,
     to_settings,
 )
-from data.text.packing_graph import Windows
+from data.text.token_windows_graph import Windows
 from exporting import export_formats, signature_graphs
-from exporting.answer_decoding_graph import (
-    DecodedAnswers,
-    SquadDecoder,
-)
+from exporting.answer_decoding_graph import DecodedAnswers, SquadDecoder
 from exporting.export_options import ExportOptions
-from exporting.passage_windows_graph import (
-    Passages,
-    create_windows,
-)
+from exporting.passage_windows_graph import Passages, create_windows
 from exporting.signature_graphs import (
     ExportSignatures,
     Signature,

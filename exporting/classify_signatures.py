@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from data.padding import trim_batch
 from data.probabilities import MULTILABEL_THRESHOLD
-from data.text.packing_graph import Windows, cut_windows
+from data.text.token_windows_graph import Windows, cut_windows
 from exporting import export_formats, signature_graphs
 from exporting.common_signatures import (
     choose_output_labels,
@@ -33,10 +33,7 @@ from exporting.signature_graphs import (
 )
 from model_folders import kinds
 from model_folders.kinds import ModelClass, OutputMode
-from model_folders.model_json import (
-    ClassifierSettings,
-    SharedHeadSettings,
-)
+from model_folders.model_json import ClassifierSettings, SharedHeadSettings
 from modeling.task_models import BertClassifier, BertMultipleChoice
 
 

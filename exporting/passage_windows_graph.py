@@ -21,7 +21,7 @@ import tensorflow as tf
 from data.arrays import IntArray
 from data.squad.squad_options import WindowOptions
 from data.text import ragged
-from data.text.packing_graph import Windows, cut_windows
+from data.text.token_windows_graph import Windows, cut_windows
 from data.text.tokenizer_layer import (
     Characters,
     TokenizerLayer,

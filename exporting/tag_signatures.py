@@ -6,7 +6,7 @@ tests/serving/text_tasks/test_text_task_twins.py:
 
     separate_words     ner_examples.split_words
     cut_texts          sentence_windows.create_ner_features, for sentences
-    decode_legal_tags  sentence_windows.decode_tags, with `legal_tags`
+    decode_legal_tags  tag_decoding.decode_tags, with `legal_tags`
 
 N = number of texts, W = windows, M = words of the longest text, L = number of
 tags.
@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from data.ner import sentence_windows
+from data.ner import tag_decoding
 from data.ner.ner_examples import BETWEEN_WORDS
 from data.padding import trim_batch
-from data.text.packing_graph import Windows, cut_windows
 from data.text.ragged import row_ids
+from data.text.token_windows_graph import Windows, cut_windows
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 from exporting import signature_graphs
 from exporting.common_signatures import (
@@ -239,7 +239,7 @@ def cut_texts(
     # For each word, choose the window where its first token has the most
     # context. Positions are one higher, because a window begins with [CLS].
     first = tokens_of_words.row_starts()
-    window = windows.max_context_windows(first)
+    window = windows.find_max_context_windows(first)
     positions = first - tf.gather(windows.starts, window) + 1
     return words, windows, tf.stack([window, positions], 1)
 
@@ -259,7 +259,7 @@ def decode_legal_tags(
     Returns:
         index of each word's chosen tag, int32 [number of words in all texts].
     """
-    start, transition, end = sentence_windows.compute_penalties(tuple(labels))
+    start, transition, end = tag_decoding.compute_penalties(tuple(labels))
     # Nearly always, the best tags of the words already form legal sequences,
     # which need no search.
     best = tf.argmax(probabilities.flat_values, -1, tf.int32)
@@ -295,7 +295,7 @@ class _WordsAtIndex(NamedTuple):
 def _find_legal_tags(
     probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
-    """Searches in the two passes of `sentence_windows.decode_tags`.
+    """Searches in the two passes of `tag_decoding.decode_tags`.
 
     For example, I must follow B or I. The code adds logarithms, and scales the
     totals, which does not change the choice:
@@ -306,7 +306,7 @@ def _find_legal_tags(
         St    0.1 0.4 0.5      0.08  0.32  0.05            B, best before I
         Ives  0.1 0.2 0.7      0.032 0.064 0.224           I, best at the end
     """
-    start, transition, end = sentence_windows.compute_penalties(tuple(labels))
+    start, transition, end = tag_decoding.compute_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     words = _cut_into_blocks(probabilities, len(end))
 

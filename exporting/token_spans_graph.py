@@ -20,12 +20,9 @@ from typing import NamedTuple, TypedDict
 import tensorflow as tf
 
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
-from data.text.packing_graph import Windows
+from data.text.token_windows_graph import Windows
 from data.text.tokenizer_layer import drop_invalid
-from exporting.passage_windows_graph import (
-    WHITE_SPACE_RUN,
-    Passages,
-)
+from exporting.passage_windows_graph import WHITE_SPACE_RUN, Passages
 
 
 class Spans(NamedTuple):
@@ -204,7 +201,8 @@ def _compute_valid_firsts(
     indices = tf.range(
         tf.cast(question.start, tf.int64), tf.cast(question.end, tf.int64)
     )
-    is_best = question.windows.max_context_windows(tokens) == indices[:, None]
+    best_windows = question.windows.find_max_context_windows(tokens)
+    is_best = best_windows == indices[:, None]
     return is_inside & is_best, tokens
 
 

@@ -71,7 +71,7 @@ def encode_label(
     if label is None:
         return None
     if labels is None:
-        return regression_value_of(label)
+        return convert_regression_label(label)
     if isinstance(label, list):
         return [int(name in label) for name in labels]
     return labels.index(label)
@@ -100,7 +100,7 @@ def parse_regression_label(value: object, place: str) -> float:
     return rating
 
 
-def regression_value_of(label: Label) -> float:
+def convert_regression_label(label: Label) -> float:
     """Returns the label of a regression as a number.
 
     Raises:

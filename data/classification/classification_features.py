@@ -9,7 +9,7 @@ from data.classification.classification_examples import (
     InputExample,
     encode_label,
 )
-from data.io import tfrecords
+from data.io import tf_examples
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 
@@ -112,7 +112,7 @@ def create_window_features(
     the weight 1 / (number of the text's windows). `examples` are single texts.
     """
 
-    def windows_of(example: InputExample) -> list[ClassificationFeatures]:
+    def create_windows(example: InputExample) -> list[ClassificationFeatures]:
         parts = token_windows.cut_windows(
             tokenizer.tokenize(example.text_a), max_seq_length, doc_stride
         )
@@ -128,7 +128,7 @@ def create_window_features(
         ]
 
     return token_windows.log_num_cut(
-        map(windows_of, examples),
+        map(create_windows, examples),
         lambda windows: len(windows) > 1,
         f"texts were longer than --max_seq_length={max_seq_length} and were "
         f"split into windows (--doc_stride={doc_stride})",
@@ -179,10 +179,10 @@ def encode_classification_features(features: ClassificationFeatures) -> bytes:
     """
     # Each example is real. In Google's records, 0 marks the padding examples
     # that fill up the last batch.
-    values: dict[str, tfrecords.Values] = {"is_real_example": [1]}
+    values: dict[str, tf_examples.Values] = {"is_real_example": [1]}
     label = features.label_id
     if label is not None:
         values["label_ids"] = label if isinstance(label, list) else [label]
     if features.weight is not None:
         values["example_weights"] = [features.weight]
-    return tfrecords.encode_inputs(features, values)
+    return tf_examples.encode_inputs(features, values)

@@ -11,7 +11,7 @@ from data.classification.classification_examples import (
     InputExample,
     Label,
     class_names_of,
-    regression_value_of,
+    convert_regression_label,
 )
 from data.classification.label_codec import LabelCodec
 from data.report import (
@@ -163,8 +163,8 @@ def _mean_errors(
     gold_labels: Sequence[Label], predicted_labels: Sequence[Label]
 ) -> dict[str, float]:
     """Returns the mean error of the model and of always predicting the mean."""
-    gold = np.array([*map(regression_value_of, gold_labels)])
-    predicted = np.array([*map(regression_value_of, predicted_labels)])
+    gold = np.array([*map(convert_regression_label, gold_labels)])
+    predicted = np.array([*map(convert_regression_label, predicted_labels)])
     if not len(gold):
         return {}
     mean = gold.mean()
@@ -196,8 +196,8 @@ def _judge_prediction(
 
 def _judge_number(gold: Label, predicted: Label) -> tuple[float, str]:
     """Returns the error of a number, and both numbers."""
-    gold_number = regression_value_of(gold)
-    predicted_number = regression_value_of(predicted)
+    gold_number = convert_regression_label(gold)
+    predicted_number = convert_regression_label(predicted)
     return (
         abs(predicted_number - gold_number),
         f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}.",

@@ -6,14 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from absl import logging
 
-from data import output_formats, output_writer
+from data import output_rows, output_writer
 from data.arrays import FloatArray
-from data.classification.classification_examples import (
-    InputExample,
-    Label,
-)
+from data.classification.classification_examples import InputExample, Label
 from data.classification.label_codec import LabelCodec
-from data.output_formats import OutputRow
+from data.output_rows import OutputRow
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -59,7 +56,7 @@ def create_prediction_rows(
         examples, codec.decode_labels(outputs), values, strict=True
     ):
         answer = _create_answer(example, label, value, codec.labels)
-        yield output_formats.with_prediction(example.row or {}, answer)
+        yield output_rows.with_prediction(example.row or {}, answer)
 
 
 def _create_answer(

@@ -14,7 +14,7 @@ from data.arrays import FloatArray
 from data.classification.classification_examples import (
     InputExample,
     Label,
-    regression_value_of,
+    convert_regression_label,
 )
 from data.classification.classification_features import (
     ClassificationFeatures,
@@ -109,7 +109,9 @@ def check_scale(
 
 def _gold_scores(examples: Iterable[InputExample]) -> list[float]:
     labels = [example.label for example in examples]
-    return [regression_value_of(label) for label in labels if label is not None]
+    return [
+        convert_regression_label(label) for label in labels if label is not None
+    ]
 
 
 # Number of pairs that `recall_1` compares with all others in one product.
@@ -131,7 +133,7 @@ def create_pair_features(
         None.
     """
 
-    def inputs_of(
+    def split_pair(
         pair: InputExample,
     ) -> tuple[list[InputExample], float | None]:
         texts = [
@@ -140,9 +142,9 @@ def create_pair_features(
         ]
         if pair.label is None:
             return texts, None
-        return texts, regression_value_of(pair.label) / max_score
+        return texts, convert_regression_label(pair.label) / max_score
 
-    groups = map(inputs_of, examples)
+    groups = map(split_pair, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)
 
 

@@ -119,12 +119,12 @@ def create_swag_features(
         max_seq_length]. label_id is 0 if the right choice is unknown.
     """
 
-    def choices_of(example: SwagExample) -> tuple[list[InputExample], int]:
+    def create_choices(example: SwagExample) -> tuple[list[InputExample], int]:
         choices = [
             InputExample(example.guid, example.context_sentence, ending)
             for ending in example.endings
         ]
         return choices, LABELS.index(example.label or LABELS[0])
 
-    groups = map(choices_of, examples)
+    groups = map(create_choices, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)

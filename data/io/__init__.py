@@ -9,7 +9,8 @@ Text:
 Records:
 
     feature_specs.py: the features of each task's records
-    tfrecords.py: encodes, writes, reads and counts records without TensorFlow
+    tf_examples.py: encodes records without TensorFlow
+    tfrecords.py: writes, reads and counts records without TensorFlow
     file_checksums.py: size and checksum, which tell whether a file is intact
     record_datasets.py: batches of records as tensors, in a repeatable order,
         and the name of a record that does not fit

@@ -58,7 +58,7 @@ def uncompressed_name(path: StrPath) -> str:
     return name.removesuffix(compression)
 
 
-def compression_of(file: io.BufferedReader) -> str | None:
+def guess_compression(file: io.BufferedReader) -> str | None:
     """Returns how a file is compressed, None if it is not.
 
     The position in the file stays the same.
@@ -86,7 +86,7 @@ def check_is_text(first_bytes: bytes, path: StrPath) -> None:
 
 
 def buffer_file(file: IO[bytes]) -> io.BufferedReader:
-    """Returns a file whose first bytes `compression_of` can see."""
+    """Returns a file whose first bytes `guess_compression` can see."""
     if isinstance(file, io.BufferedReader):
         return file
     # A remote file.
@@ -100,7 +100,7 @@ def decompress_file(file: IO[bytes], path: StrPath) -> io.BufferedReader:
         ValueError: decompressing needs a package that is not installed.
     """
     file = buffer_file(file)
-    compression = compression_of(file)
+    compression = guess_compression(file)
     if not compression:
         return file
     # Any, because the file types of the packages have no common class.

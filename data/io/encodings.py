@@ -33,7 +33,7 @@ _ICONV_NAME_OF_ENCODING = {
 _USUAL_SIGNS = frozenset("–—‘’“”„…•«»€£°§¿¡、。，！？「」《》（）：")  # noqa: RUF001  they are meant
 
 
-def encoding_of_bom(first_bytes: bytes) -> str | None:
+def find_bom_encoding(first_bytes: bytes) -> str | None:
     """Returns the encoding that a mark at the beginning shows, or None."""
     names = (
         name

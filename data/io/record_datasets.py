@@ -15,7 +15,8 @@ import tensorflow as tf
 from absl import logging
 
 from data.io.feature_specs import RecordSpec
-from data.io.tfrecords import count_records, feature_lengths, read_records
+from data.io.tf_examples import feature_lengths
+from data.io.tfrecords import count_records, read_records
 from data.padding import trim_batch
 
 # In training: number of records in the shuffle buffer.

@@ -62,7 +62,9 @@ def is_compressed(path: StrPath) -> bool:
     """Returns whether the bytes of a file are decompressed to read it."""
     with explain_file_errors(path), _open_raw(path) as file:
         return (
-            compressed_files.compression_of(compressed_files.buffer_file(file))
+            compressed_files.guess_compression(
+                compressed_files.buffer_file(file)
+            )
             is not None
         )
 
@@ -90,7 +92,7 @@ def open_text(
     with open_binary(path) as file:
         first_bytes = file.peek()
         compressed_files.check_is_text(first_bytes, path)
-        name = encodings.encoding_of_bom(first_bytes) or encoding
+        name = encodings.find_bom_encoding(first_bytes) or encoding
         if not name:
             encodings.check_is_not_utf16(first_bytes, path)
         try:
@@ -220,7 +222,7 @@ def check_first_line(line: bytes, path: StrPath) -> None:
         ValueError: the file has another encoding, or other line ends.
     """
     compressed_files.check_is_text(line, path)
-    marked = encodings.encoding_of_bom(line)
+    marked = encodings.find_bom_encoding(line)
     if marked not in (None, "utf-8-sig"):
         raise ValueError(
             f"{path}, line 1: the text is not UTF-8. Convert the file, such as "

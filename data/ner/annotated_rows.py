@@ -1,33 +1,19 @@
 """Parses a row of an annotation tool's file: its spans, or its tags.
 
-docs/named_entities.md shows the formats of the tools. Label Studio writes spans
-as the results of people who annotated a text:
-
-    {"data": {"text": "Ann left"}, "annotations": [{"result": [
-        {"value": {"start": 0, "end": 3, "labels": ["PER"]}}]}]}
-
-A task has an annotation of each person who worked on it. A result of an
-annotation is a span, or something else, such as the class of the text.
+docs/named_entities.md shows the formats of the tools. The tasks of Label Studio
+first become rows in label_studio.py.
 """
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypedDict, TypeGuard, TypeVar
+from typing import Generic, NamedTuple, TypeGuard, TypeVar
 
 from data.ner.entity_scoring import list_entities, to_scheme
-from data.ner.labeled_spans import (
-    has_spans,
-    is_list_of_spans,
-    parse_span,
-)
+from data.ner.labeled_spans import has_spans, is_list_of_spans, parse_span
 from data.ner.ner_examples import find_words
 from data.ner.tag_names import is_tag
-from data.tables import tables
-from data.tables.column_names import (
-    SPAN_NAMES,
-    TAG_LIST_NAMES,
-    WORD_LIST_NAMES,
-)
+from data.tables import prodigy_rows
+from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES, WORD_LIST_NAMES
 from files.json_files import JsonObject
 
 _ValueT = TypeVar("_ValueT")
@@ -140,14 +126,6 @@ class AnnotatedRow:
             ValueError: the row lacks a text or spans, or two keys contain spans
                 that differ.
         """
-        if not is_label_studio_task(self.values):
-            return self._parse_text_and_spans(needs_spans)
-        values = parse_label_studio_task(self.values, self.place)
-        row_with_spans = AnnotatedRow(values, self.place)
-        return row_with_spans._parse_text_and_spans(needs_spans)
-
-    def _parse_text_and_spans(self, needs_spans: bool) -> AnnotatedText:
-        """Returns the text and spans of a row that is no Label Studio task."""
         span_entries = self._choose_spans()
         spans = span_entries.chosen.value if span_entries else None
         text = self.values.get("text")
@@ -164,7 +142,7 @@ class AnnotatedRow:
                 f"{', '.join(WORD_LIST_NAMES)} and tags as "
                 f"{', '.join(TAG_LIST_NAMES)}"
             )
-        if tables.is_rejected_in_prodigy(self.values):
+        if prodigy_rows.is_rejected_in_prodigy(self.values):
             spans = None
         return AnnotatedText(
             text, spans if isinstance(spans, list | None) else [spans]
@@ -244,7 +222,7 @@ class AnnotatedRow:
         self,
         words: _Entry[list[str]],
         tag_list: _Entry[list[object]],
-        others: "Sequence[_Entry[list[object]]]",
+        others: Sequence[_Entry[list[object]]],
     ) -> None:
         """Raises a ValueError if tags contradict the words or other tags.
 
@@ -347,100 +325,3 @@ def _contradiction_error(
         f"{repr(value)[:200]} and {repr(other_value)[:200]}. Remove the one "
         "that is wrong"
     )
-
-
-class _Result(TypedDict, total=False):
-    """A result of an annotation, `value` of which may be a span."""
-
-    value: JsonObject
-
-
-class _Annotation(TypedDict, total=False):
-    """The spans that a person marked in the text of a task."""
-
-    result: list[_Result] | None
-    was_cancelled: bool
-    ground_truth: bool
-
-
-class LabelStudioTask(TypedDict, total=False):
-    """A text to annotate, as Label Studio exports it."""
-
-    data: JsonObject
-    text: object
-    annotations: list[_Annotation] | None
-
-
-def is_label_studio_task(row: JsonObject) -> TypeGuard[LabelStudioTask]:
-    """Returns whether a row is a task of a Label Studio export."""
-    may_be_task = "annotations" in row or "text" not in row
-    return isinstance(row.get("data"), dict) and may_be_task
-
-
-def parse_label_studio_task(task: LabelStudioTask, place: str) -> JsonObject:
-    """Converts a task to a row with the keys `text` and `entities`.
-
-    Examples:
-        >>> span = {"start": 0, "end": 3, "labels": ["PER"]}
-        >>> annotations = [{"result": [{"value": span}]}]
-        >>> task = {"data": {"text": "Ann left"}, "annotations": annotations}
-        >>> parse_label_studio_task(task, "line 1")["entities"] == [span]
-        True
-
-    Args:
-        task: the task. `is_label_studio_task` must be true of it.
-        place: place of the task, for messages.
-
-    Returns:
-        the data of the task, its text as `text`, and as `entities` the spans
-        as Label Studio writes them, None if the text was not annotated.
-
-    Raises:
-        ValueError: the annotations of the task differ, and none is marked as
-            the ground truth.
-    """
-    annotations = _select_finished_annotations(task)
-    spans = [*map(_spans_of_annotation, annotations)]
-    if len({frozenset(map(parse_span, values)) for values in spans}) > 1:
-        raise ValueError(
-            f"{place}: the {len(spans)} annotations of this text differ; keep "
-            "only one of them, or mark one as ground truth in Label Studio"
-        )
-    data = task["data"]
-    texts = [value for value in data.values() if isinstance(value, str)]
-    row: JsonObject = {"text": texts[0]} if len(texts) == 1 else {}
-    # A task's data may contain the answers of a model, which the annotation
-    # corrects.
-    row |= {key: data[key] for key in data if key not in SPAN_NAMES}
-    if "text" in task:
-        row.setdefault("text", task["text"])
-    return row | {"entities": spans[0] if spans else None}
-
-
-def _select_finished_annotations(task: LabelStudioTask) -> list[_Annotation]:
-    """Returns the annotations of a task that nobody cancelled.
-
-    If any annotation is marked as ground truth, only such annotations are
-    returned.
-    """
-    annotations = [
-        annotation
-        for annotation in task.get("annotations") or []
-        if not annotation.get("was_cancelled")
-    ]
-    ground_truth = [
-        annotation
-        for annotation in annotations
-        if annotation.get("ground_truth")
-    ]
-    return ground_truth or annotations
-
-
-def _spans_of_annotation(annotation: _Annotation) -> list[JsonObject]:
-    """Returns the spans of Label Studio's annotation, as it writes them."""
-    # Skip results of other kinds, such as a text's class.
-    return [
-        result["value"]
-        for result in annotation.get("result") or []
-        if {"labels", "hypertextlabels"} & result.get("value", {}).keys()
-    ]

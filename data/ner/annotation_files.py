@@ -20,16 +20,17 @@ from absl import logging
 
 from data.io import compressed_files, text_files
 from data.ner.annotated_rows import AnnotatedRow
-from data.ner.labeled_spans import (
+from data.ner.label_studio import is_label_studio_task, parse_label_studio_task
+from data.ner.ner_examples import NerExample, split_words
+from data.ner.span_tagging import (
     TaggedSpan,
     check_span_labels,
     check_units,
     tag_words,
 )
-from data.ner.ner_examples import NerExample, split_words
 from data.ner.tag_names import name_tags
-from data.sets.held_sets import SetFile
-from data.tables import tables
+from data.sets.example_reader import SetFile
+from data.tables import prodigy_rows
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
@@ -117,10 +118,12 @@ def _parse_row(
     sentence = row.parse_tagged_sentence(needs_tags=not is_test)
     if sentence is not None:
         words, tags, text = sentence
-        is_unknown = tables.is_rejected_in_prodigy(values)
+        is_unknown = prodigy_rows.is_rejected_in_prodigy(values)
         if is_unknown:
             tags = ["O"] * len(words)
     else:
+        if is_label_studio_task(values):
+            row = AnnotatedRow(parse_label_studio_task(values, place), place)
         text, marked = row.parse_annotated_text(needs_spans=not is_test)
         words = split_words(text)
         is_unknown = marked is None

@@ -6,8 +6,8 @@
 
 On the left is the layout of CoNLL-2003, without names of columns. On the right
 is a table, whose first line names its columns. Empty lines, the rows of a
-table, or a column show where a sentence ends. conll_columns.py guesses the
-layout, and chooses the columns of the words and of the tags.
+table, or a column show where a sentence ends. conll_layout.py guesses the
+layout, and conll_columns.py chooses the columns of the words and of the tags.
 """
 
 import ast
@@ -17,19 +17,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from data.io import text_files
-from data.ner.conll_columns import (
+from data.ner.conll_columns import ConllColumns, ConllLine, SentenceLines
+from data.ner.conll_layout import (
     DOCUMENT_MARK,
-    ConllColumns,
     ConllLayout,
-    ConllLine,
-    SentenceLines,
     guess_layout,
     split_line,
     strip_cells,
 )
 from data.ner.ner_examples import NerExample, NerOptions
 from data.ner.tag_names import is_tag
-from data.sets.held_sets import SetFile
+from data.sets.example_reader import SetFile
 from data.tables import workbooks
 from data.tables.csv_tables import MalformedRow, open_csv
 from data.tables.table_layout import (
@@ -73,12 +71,12 @@ def _read_lines(
 ) -> tuple[list[tuple[int, str]], Delimiter | None]:
     """Returns ([(number, line)], the delimiter if it is known)."""
     if format_of(path) == "xlsx":
-        return [*_lines_of_sheet(path, table_layout.sheet)], "tab"
+        return [*_read_sheet(path, table_layout.sheet)], "tab"
     lines = text_files.read_numbered_lines(path, table_layout.encoding)
     return [*lines], table_layout.delimiter
 
 
-def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
+def _read_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
     """Yields the rows of a workbook as lines of a file of tabs.
 
     An empty row ends a sentence, as an empty line does.

@@ -9,7 +9,7 @@ from absl import logging
 from data.ner import annotation_files, conll_files, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_examples import NerExample, NerOptions
-from data.sets.held_sets import ExampleReader, SetFile
+from data.sets.example_reader import ExampleReader, SetFile
 from data.sets.set_names import BaseSet
 from data.sets.text_keys import key_of
 from data.tables.table_layout import format_of
@@ -84,7 +84,7 @@ class NerReader(ExampleReader[NerExample]):
     file_names = _FILES_OF_SET
 
     def __init__(self, options: NerOptions) -> None:
-        self.labels_of_flags = [*options.labels] if options.labels else None
+        self.labels_of_flags = [*(options.labels or ())]
         if self.labels_of_flags:
             check_labels(self.labels_of_flags, "--labels", min_labels=2)
         self._options = options
@@ -149,13 +149,13 @@ class NerReader(ExampleReader[NerExample]):
         """Returns the types of the sentence's entities, each once."""
         return sorted({tag[2:] or tag for tag in example.tags} - {"O"})
 
-    def keys_of(self, examples: Sequence[NerExample]) -> list[str]:
+    def compute_keys(self, examples: Sequence[NerExample]) -> list[str]:
         """Returns the key of each sentence, which its words determine.
 
         With --document_context, the words of its document determine the key.
         """
         if not self._options.document_context:
-            return super().keys_of(examples)
+            return super().compute_keys(examples)
         # {index of a document: its sentences}
         texts: dict[int, list[str]] = {}
         for example in examples:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from data import output_formats
+from data import output_rows
 from data.arrays import FloatArray
 from data.ner.entity_scoring import list_entities
 from data.ner.labeled_spans import LabeledSpan
@@ -99,7 +99,7 @@ def _create_entry(
         "text": text,
         "words": example.words,
     }
-    return entry | output_formats.with_prediction(example.row or {}, answer)
+    return entry | output_rows.with_prediction(example.row or {}, answer)
 
 
 def _create_answer(

@@ -110,7 +110,7 @@ class Job(abc.ABC, Generic[UnitT]):
         output_file: path with which the names of all files of the job begin.
         num_shards: number of shards that the user asks for. For 0, the size of
             the input determines the number.
-        work_name: name of the work for the progress.
+        progress_description: what the units do, for the progress.
         discards_failed_work: True if no shard can be reused after a ValueError,
             because the user must change the input or a flag. Then the shards
             are removed. Otherwise the next call resumes the job.
@@ -119,7 +119,7 @@ class Job(abc.ABC, Generic[UnitT]):
     input_files: Sequence[str]
     output_file: str
     num_shards: int = 0
-    work_name: ClassVar[str]
+    progress_description: ClassVar[str]
     discards_failed_work: ClassVar[bool] = False
 
     @property
@@ -187,7 +187,9 @@ class Job(abc.ABC, Generic[UnitT]):
             # Fail before the `try` block, which may remove finished shards.
             check_results(units)
             try:
-                results = run_units(units, unit_runner, self.work_name)
+                results = run_units(
+                    units, unit_runner, self.progress_description
+                )
                 combined = self.combine_results(units, results)
             except ValueError:
                 if self.discards_failed_work:
@@ -200,7 +202,7 @@ class Job(abc.ABC, Generic[UnitT]):
 def run_units(
     units: Sequence[WorkUnit],
     unit_runner: UnitRunner,
-    work_name: str = "",
+    progress_description: str = "",
 ) -> list[UnitResult]:
     """Runs the units that are not done, and returns the results of all units.
 
@@ -208,7 +210,7 @@ def run_units(
         units: all units of the job.
         unit_runner: function that runs the units, as `choose_unit_runner`
             returns it. Its processes receive the units as pickles.
-        work_name: name of the work for the progress.
+        progress_description: what the units do, for the progress.
 
     Raises:
         OSError: a file cannot be written, or a process was killed.
@@ -219,7 +221,9 @@ def run_units(
     calls = [(unit,) for unit in units if not is_done(unit)]
     try:
         with contextlib.closing(unit_runner(_write_shards, calls)) as results:
-            for _ in progress.track(results, len(calls), "unit", work_name):
+            for _ in progress.track(
+                results, len(calls), "unit", progress_description
+            ):
                 pass
     except signals.SignalInterrupt as stopped:
         num_done = sum(os.path.exists(unit.result_file) for unit in units)

@@ -11,15 +11,17 @@ As in Google's script, a corpus in memory becomes records in these steps:
     record_writing.py: `write_records_in_order`, which begins here. Encodes
         instances as records
     documents.py: reads text as documents: lists of sentences, each a list of
-        WordPieces. Warns of likely mistakes in the corpus
+        WordPieces
+    corpus_checks.py: warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, and masks them
         once, with the random draws of Google's code
 
 A corpus of any size becomes records in units of work, which several processes
 do. A unit reads some parts of the corpus, and writes some shards:
 
-    sharded_writing.py: `write_records_at_scale`, which begins here, the units
-        and the job that creates them and combines their results
+    sharded_writing.py: `write_records_at_scale`, which begins here, and the job
+        that creates the units and combines their results
+    instance_units.py: a unit, which writes its shards
     corpus_parts.py: splits the text files into parts of about 4 MB
 
 Training reads the records:

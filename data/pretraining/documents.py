@@ -2,20 +2,18 @@
 
 `DocumentReader` reads the lines of files, and `TextEncoder` turns the lines of
 a document into sentences. With --sentence_split, it splits each line by the
-rules of a language. `check_and_log_counts` logs how much was read, and warns of
-likely mistakes in the corpus.
+rules of a language.
 """
 
 import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
-from absl import logging
-
-from data.io import text_files, tfrecords
+from data.io import text_files, tf_examples
+from data.pretraining.corpus_checks import guess_markup
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import characters, tokenization
 from data.text.tokenization import WordCache
@@ -27,11 +25,6 @@ from dependencies.installation import install_command
 EncodedToken: TypeAlias = bytes
 # Sentences, each a list of WordPieces.
 Document: TypeAlias = list[list[EncodedToken]]
-
-# The input or a flag is usually wrong if more than this fraction of the
-# WordPieces are [UNK], or if documents have fewer sentences on average.
-_MANY_UNKNOWN_SHARE = 0.02
-_FEW_SENTENCES = 1.5
 
 
 class LineRange(NamedTuple):
@@ -78,7 +71,7 @@ class EncodedVocabulary(dict[str, EncodedToken]):
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
         for token, token_id in vocab.items():
-            code = tfrecords.encode_varint(token_id)
+            code = tf_examples.encode_varint(token_id)
             self[token] = Continuation(code) if token[:2] == "##" else code
         self.encoded_tokens = list(self.values())
 
@@ -275,103 +268,3 @@ def _split_documents(
             num_characters += len(line)
     if document_lines:
         yield document_lines, False
-
-
-def check_and_log_counts(
-    corpus: Mapping[str, int], input_files: Sequence[str]
-) -> None:
-    """Logs counts of a corpus, and warns of likely mistakes.
-
-    `corpus` is {name: count}, as a `DocumentReader` counts.
-
-    Raises:
-        ValueError: the input files contain no text.
-    """
-    num_documents = corpus["num_documents"]
-    if not num_documents:
-        raise ValueError(
-            f"no text in the input: {', '.join(input_files)}; use files "
-            "with one sentence a line and blank lines between documents"
-        )
-    num_sentences = corpus["num_sentences"]
-    num_tokens = corpus["num_tokens"]
-    unknown = corpus["num_unknown"] / num_tokens
-    logging.info(
-        f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
-        f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
-    )
-    warn_of_markup(corpus)
-    _warn_of_mistakes(corpus)
-
-
-def _warn_of_mistakes(corpus: Mapping[str, int]) -> None:
-    """Warns of lost bytes, of missing or extra blank lines, and of [UNK]."""
-    num_documents = corpus["num_documents"]
-    num_sentences = corpus["num_sentences"]
-    unknown = corpus["num_unknown"] / corpus["num_tokens"]
-    if dropped := corpus["num_dropped_bytes"]:
-        logging.warning("dropped %d bytes that are not UTF-8", dropped)
-    if num_documents == 1:
-        logging.warning(
-            "the input is one document, so random next sentences come from "
-            "the same document. Separate documents by blank lines"
-        )
-    elif num_sentences < _FEW_SENTENCES * num_documents:
-        logging.warning(
-            f"{num_sentences / num_documents:.1f} sentences per document: most "
-            "sentences have no next sentence. Put blank lines only between "
-            "documents, not between sentences"
-        )
-    if unknown > _MANY_UNKNOWN_SHARE:
-        logging.warning(
-            f"{unknown:.1%} of the WordPieces are [UNK]. Check that the "
-            "vocabulary is for the language of the input, and that "
-            "--do_lower_case fits the vocabulary"
-        )
-
-
-# {name of a count: (pattern of lines that are not sentences, what they are and
-# what to do)}. Tools such as WikiExtractor write these lines around texts.
-_PATTERN_AND_ADVICE_OF_COUNT = {
-    "num_doc_tags": (
-        re.compile(r"</?doc(\s.*)?>$"),
-        "<doc> tags, as WikiExtractor writes them, and would become sentences. "
-        "Remove them: sed -E '/^<\\/?doc( |>)/d'",
-    ),
-    "num_json_lines": (
-        re.compile(r'\{\s*".*\}$'),
-        "JSON, of which keys and marks would become words. Extract the texts: "
-        "jq -r '.text + \"\\n\"'",
-    ),
-}
-
-
-def guess_markup(line: str) -> str | None:
-    """Returns the name of a count of lines that are markup, not sentences.
-
-    Examples:
-        >>> guess_markup('<doc id="1">'), guess_markup('{"text": "It left."}')
-        ('num_doc_tags', 'num_json_lines')
-
-    Args:
-        line: the line, without white space at its ends.
-
-    Returns:
-        the name under which such lines are counted, None for a sentence.
-    """
-    if not line.startswith(("<", "{")):
-        return None
-    for name, (pattern, _) in _PATTERN_AND_ADVICE_OF_COUNT.items():
-        if pattern.match(line):
-            return name
-    return None
-
-
-def warn_of_markup(counts: Mapping[str, int]) -> None:
-    """Logs a warning about the lines of each name that `guess_markup` returns.
-
-    `counts` is {name of a count: number of lines}.
-    """
-    for name, (_, advice) in _PATTERN_AND_ADVICE_OF_COUNT.items():
-        if num_lines := counts.get(name):
-            logging.warning("%d lines of the input are %s", num_lines, advice)

@@ -8,6 +8,7 @@ probabilities. Lengths are numbers of WordPieces. The text of an instance:
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
 
+import dataclasses
 import itertools
 import random
 from collections import deque
@@ -23,20 +24,6 @@ from data.pretraining.documents import (
 from data.pretraining.pretraining_options import InstanceOptions
 
 T = TypeVar("T")
-
-
-class InstanceContext(NamedTuple):
-    """The arguments that all functions share which create or mask instances.
-
-    Attributes:
-        vocabulary: the WordPieces, encoded.
-        options: the lengths and probabilities.
-        rng: generator of the random draws, in the order of Google's code.
-    """
-
-    vocabulary: EncodedVocabulary
-    options: InstanceOptions
-    rng: random.Random
 
 
 class TrainingInstance(NamedTuple):
@@ -57,63 +44,165 @@ class TrainingInstance(NamedTuple):
     labels: list[EncodedToken]
 
 
-def create_instances_from_document(
-    all_documents: Sequence[Document],
-    document_index: int,
-    context: InstanceContext,
-) -> list[TrainingInstance]:
-    """Creates the instances of one pass over one document.
+@dataclasses.dataclass(frozen=True)
+class InstanceCreator:
+    """Creates instances from documents, and masks WordPieces in them.
 
-    Collects sentences up to the target length. The first sentences become
-    segment A. With probability 0.5, the other sentences become segment B.
-    Otherwise segment B comes from another document, and the next instance
-    begins with the other sentences.
-
-    If the option `dynamic_masking` is on, no WordPieces are masked.
-
-    Args:
-        all_documents: documents from which segment B may come.
-        document_index: index of the document in `all_documents`.
-        context: the vocabulary, the options and the random draws.
+    Attributes:
+        vocabulary: the WordPieces, encoded.
+        options: the lengths and probabilities.
+        rng: generator of the random draws, in the order of Google's code.
     """
-    rng = context.rng
-    document = all_documents[document_index]
-    # Without [CLS] and two [SEP].
-    max_num_tokens = context.options.max_seq_length - 3
-    target_seq_length = _draw_target_length(max_num_tokens, context)
-    lengths = list(map(len, document))
-    instances = []
-    start = 0
-    while start < len(document):
-        end = _compute_end(lengths, start, target_seq_length)
-        a_end = start + 1
-        if end - start >= 2:
-            a_end = start + rng.randint(1, end - start - 1)
-        tokens_a = _join_sentences(document[start:a_end])
-        is_random_next = end - start == 1 or rng.random() < 0.5
-        if is_random_next:
-            tokens_b = _draw_tokens(
-                all_documents,
-                document_index,
-                target_seq_length - len(tokens_a),
-                rng,
+
+    vocabulary: EncodedVocabulary
+    options: InstanceOptions
+    rng: random.Random
+
+    def create_instances_from_document(
+        self,
+        all_documents: Sequence[Document],
+        document_index: int,
+    ) -> list[TrainingInstance]:
+        """Creates the instances of one pass over one document.
+
+        Collects sentences up to the target length. The first sentences become
+        segment A. With probability 0.5, the other sentences become segment B.
+        Otherwise segment B comes from another document, and the next instance
+        begins with the other sentences.
+
+        If the option `dynamic_masking` is on, no WordPieces are masked.
+
+        Args:
+            all_documents: documents from which segment B may come.
+            document_index: index of the document in `all_documents`.
+        """
+        document = all_documents[document_index]
+        # Without [CLS] and two [SEP].
+        max_num_tokens = self.options.max_seq_length - 3
+        target_seq_length = self._draw_target_length(max_num_tokens)
+        lengths = list(map(len, document))
+        instances = []
+        start = 0
+        while start < len(document):
+            end = _compute_end(lengths, start, target_seq_length)
+            a_end = start + 1
+            if end - start >= 2:
+                a_end = start + self.rng.randint(1, end - start - 1)
+            tokens_a = _join_sentences(document[start:a_end])
+            is_random_next = end - start == 1 or self.rng.random() < 0.5
+            if is_random_next:
+                tokens_b = _draw_tokens(
+                    all_documents,
+                    document_index,
+                    target_seq_length - len(tokens_a),
+                    self.rng,
+                )
+                start = a_end  # The sentences after A begin the next instance.
+            else:
+                tokens_b = _join_sentences(document[a_end:end])
+                start = end
+            truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, self.rng)
+            instances.append(
+                self._create_instance(tokens_a, tokens_b, is_random_next)
             )
-            start = a_end  # The sentences after A begin the next instance.
-        else:
-            tokens_b = _join_sentences(document[a_end:end])
-            start = end
-        truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng)
-        instances.append(
-            _create_instance(tokens_a, tokens_b, is_random_next, context)
+        return instances
+
+    def _draw_target_length(self, max_num_tokens: int) -> int:
+        """Draws the length that both segments of an instance have together."""
+        if self.rng.random() < self.options.short_seq_prob:
+            return self.rng.randint(2, max_num_tokens)
+        return max_num_tokens
+
+    def _create_instance(
+        self,
+        tokens_a: Iterable[EncodedToken],
+        tokens_b: Iterable[EncodedToken],
+        is_random_next: bool,
+    ) -> TrainingInstance:
+        """Creates an instance of two segments, and masks its WordPieces."""
+        sep = self.vocabulary["[SEP]"]
+        first = [self.vocabulary["[CLS]"], *tokens_a, sep]
+        tokens = [*first, *tokens_b, sep]
+        b_start = len(first)
+        positions: list[int] = []
+        labels: list[EncodedToken] = []
+        if not self.options.dynamic_masking:
+            candidates = [
+                *range(1, b_start - 1),
+                *range(b_start, len(tokens) - 1),
+            ]
+            tokens, positions, labels = self.create_masked_lm_predictions(
+                tokens, candidates
+            )
+        return TrainingInstance(
+            tokens, b_start, is_random_next, positions, labels
         )
-    return instances
 
+    def create_masked_lm_predictions(
+        self,
+        tokens: Sequence[EncodedToken],
+        candidates: Sequence[int],
+    ) -> tuple[list[EncodedToken], list[int], list[EncodedToken]]:
+        """Chooses and masks the WordPieces to predict.
 
-def _draw_target_length(max_num_tokens: int, context: InstanceContext) -> int:
-    """Draws the length that both segments of an instance have together."""
-    if context.rng.random() < context.options.short_seq_prob:
-        return context.rng.randint(2, max_num_tokens)
-    return max_num_tokens
+        A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
+        (by default 0.8), stays unchanged with `same_token_prob` (0.1), and
+        becomes a random WordPiece otherwise.
+
+        Args:
+            tokens: the WordPieces of an instance.
+            candidates: positions of all WordPieces except [CLS] and [SEP].
+
+        Returns:
+            (the WordPieces after masking, the positions of the WordPieces to
+            predict in ascending order, the original WordPieces at these
+            positions).
+        """
+        options = self.options
+        num_to_predict = min(
+            options.max_predictions_per_seq,
+            max(1, round(len(tokens) * options.masked_lm_prob)),
+        )
+        if options.do_whole_word_mask:
+            chosen = _choose_words(tokens, candidates, num_to_predict, self.rng)
+        else:
+            shuffled = [*candidates]
+            shuffle(shuffled, self.rng)
+            chosen = shuffled[:num_to_predict]
+
+        # Google's code replaces the WordPieces in the order in which it chose
+        # them.
+        output_tokens = self._replace_tokens(tokens, chosen)
+        positions = sorted(chosen)
+        labels = [tokens[position] for position in positions]
+        return output_tokens, positions, labels
+
+    def _replace_tokens(
+        self,
+        tokens: Sequence[EncodedToken],
+        chosen: Sequence[int],
+    ) -> list[EncodedToken]:
+        """Returns the tokens after masking the positions in `chosen`."""
+        # Of the chosen WordPieces that do not become [MASK], the fraction
+        # `same_of_others` stays unchanged. It is rounded, so that
+        # 0.1 / (1.0 - 0.8) is exactly 0.5, as in Google's code.
+        mask = self.vocabulary["[MASK]"]
+        mask_prob = self.options.mask_token_prob
+        same_of_others = 0.0
+        if mask_prob < 1.0:
+            same_of_others = round(
+                self.options.same_token_prob / (1.0 - mask_prob), 9
+            )
+        random_draw = self.rng.random
+        output_tokens = list(tokens)
+        for index in chosen:
+            if random_draw() < mask_prob:
+                output_tokens[index] = mask
+            elif random_draw() >= same_of_others:
+                output_tokens[index] = self.rng.choice(
+                    self.vocabulary.encoded_tokens
+                )
+        return output_tokens
 
 
 def _compute_end(lengths: Sequence[int], start: int, target_length: int) -> int:
@@ -193,66 +282,6 @@ def truncate_seq_pair(
         remove()
 
 
-def _create_instance(
-    tokens_a: Iterable[EncodedToken],
-    tokens_b: Iterable[EncodedToken],
-    is_random_next: bool,
-    context: InstanceContext,
-) -> TrainingInstance:
-    """Creates an instance of two segments, and masks some of its WordPieces."""
-    sep = context.vocabulary["[SEP]"]
-    first = [context.vocabulary["[CLS]"], *tokens_a, sep]
-    tokens = [*first, *tokens_b, sep]
-    b_start = len(first)
-    positions: list[int] = []
-    labels: list[EncodedToken] = []
-    if not context.options.dynamic_masking:
-        candidates = [*range(1, b_start - 1), *range(b_start, len(tokens) - 1)]
-        tokens, positions, labels = create_masked_lm_predictions(
-            tokens, candidates, context
-        )
-    return TrainingInstance(tokens, b_start, is_random_next, positions, labels)
-
-
-def create_masked_lm_predictions(
-    tokens: Sequence[EncodedToken],
-    candidates: Sequence[int],
-    context: InstanceContext,
-) -> tuple[list[EncodedToken], list[int], list[EncodedToken]]:
-    """Chooses and masks the WordPieces to predict.
-
-    A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
-    (by default 0.8), stays unchanged with `same_token_prob` (0.1), and becomes
-    a random WordPiece otherwise.
-
-    Args:
-        tokens: the WordPieces of an instance.
-        candidates: positions of all WordPieces except [CLS] and [SEP].
-        context: the vocabulary, the options and the random draws.
-
-    Returns:
-        (the WordPieces after masking, the positions of the WordPieces to
-        predict in ascending order, the original WordPieces at these positions).
-    """
-    options = context.options
-    num_to_predict = min(
-        options.max_predictions_per_seq,
-        max(1, round(len(tokens) * options.masked_lm_prob)),
-    )
-    if options.do_whole_word_mask:
-        chosen = _choose_words(tokens, candidates, num_to_predict, context.rng)
-    else:
-        shuffled = [*candidates]
-        shuffle(shuffled, context.rng)
-        chosen = shuffled[:num_to_predict]
-
-    # Google's code replaces the WordPieces in the order in which it chose them.
-    output_tokens = _replace_tokens(tokens, chosen, context)
-    positions = sorted(chosen)
-    labels = [tokens[position] for position in positions]
-    return output_tokens, positions, labels
-
-
 def _choose_words(
     tokens: Sequence[EncodedToken],
     candidates: Sequence[int],
@@ -276,31 +305,6 @@ def _choose_words(
         if len(chosen) == num_to_predict:
             break
     return chosen
-
-
-def _replace_tokens(
-    tokens: Sequence[EncodedToken],
-    chosen: Sequence[int],
-    context: InstanceContext,
-) -> list[EncodedToken]:
-    """Returns the tokens after masking the positions in `chosen`."""
-    vocabulary, options, rng = context
-    # Of the chosen WordPieces that do not become [MASK], the fraction
-    # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
-    # is exactly 0.5, as in Google's code.
-    mask = vocabulary["[MASK]"]
-    mask_prob = options.mask_token_prob
-    same_of_others = 0.0
-    if mask_prob < 1.0:
-        same_of_others = round(options.same_token_prob / (1.0 - mask_prob), 9)
-    random_draw = rng.random
-    output_tokens = list(tokens)
-    for index in chosen:
-        if random_draw() < mask_prob:
-            output_tokens[index] = mask
-        elif random_draw() >= same_of_others:
-            output_tokens[index] = rng.choice(vocabulary.encoded_tokens)
-    return output_tokens
 
 
 def shuffle(items: MutableSequence[T], rng: random.Random) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 
 import google_crc32c
 
-from data.io import text_files, tfrecords
+from data.io import text_files, tf_examples, tfrecords
 from data.parallel_jobs.job_files import MANIFEST_ENDING, Manifest
 from files.json_files import parse_json
 from model_folders.model_json import Fingerprint
@@ -42,7 +42,7 @@ def read_masking_and_lengths(
         if record is None:
             continue
         try:
-            lengths = tfrecords.feature_lengths(record)
+            lengths = tf_examples.feature_lengths(record)
         except ValueError as error:
             raise ValueError(f"{path}, record 0: {error}") from error
         manifest = _read_manifest(_find_manifest(path))

@@ -15,25 +15,24 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import tfrecords
+from data.io import tf_examples, tfrecords
+from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.documents import (
     Document,
     DocumentReader,
     EncodedVocabulary,
     LineRange,
     TextEncoder,
-    check_and_log_counts,
 )
 from data.pretraining.instances import (
-    InstanceContext,
+    InstanceCreator,
     TrainingInstance,
-    create_instances_from_document,
     shuffle,
 )
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions
+from data.text.casing import chosen_casing
 from data.text.tokenization import load_tokenizer
-from data.text.vocabulary_files import chosen_casing
 from terminal import progress
 
 
@@ -133,7 +132,7 @@ def create_training_instances(
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 
-    context = InstanceContext(reader.vocabulary, options, rng)
+    creator = InstanceCreator(reader.vocabulary, options, rng)
     encoder = InstanceEncoder(reader.vocabulary, options)
     records: list[bytes] = []
     passes = itertools.chain.from_iterable(
@@ -141,7 +140,7 @@ def create_training_instances(
     )
     total = len(documents) * options.dupe_factor
     for index in progress.track(passes, total, "document", "Instances of"):
-        instances = create_instances_from_document(documents, index, context)
+        instances = creator.create_instances_from_document(documents, index)
         records.extend(map(encoder.encode_and_count, instances))
     shuffle(records, rng)
     return records
@@ -208,7 +207,7 @@ def encode_instance(
     num_pieces = len(instance.tokens)
     num_in_b = num_pieces - instance.b_start
     padding = bytes(options.max_seq_length - num_pieces)
-    features: dict[str, tfrecords.Values] = {
+    features: dict[str, tf_examples.Values] = {
         "input_ids": b"".join(instance.tokens) + padding,
         "input_mask": b"\1" * num_pieces + padding,
         "segment_ids": bytes(instance.b_start) + b"\1" * num_in_b + padding,
@@ -220,4 +219,4 @@ def encode_instance(
         features["masked_lm_ids"] = b"".join(instance.labels) + bytes(num_left)
         features["masked_lm_weights"] = [1.0] * num_masked + [0.0] * num_left
     features["next_sentence_labels"] = bytes([instance.is_random_next])
-    return tfrecords.encode_example(features)
+    return tf_examples.encode_example(features)

@@ -12,7 +12,9 @@ nothing is held.
 Read the modules in this order:
 
     set_names.py: names the sets and their files, such as --data_file
-    held_sets.py: the first three classes
     text_keys.py: decides by a row's texts in which set of --data_file it is
-    set_warnings.py: texts of a folder that are in two sets, misspelled labels
+    example_reader.py: the interface of the readers
+    held_sets.py: the first two classes
+    repeated_texts.py: texts of a folder that are in two sets
+    label_spelling.py: labels that are perhaps misspelled
 """

@@ -1,21 +1,22 @@
 """Reads the sets of a task, and holds them until the run takes them.
 
 `HeldSets` is the base class. `FileSets` are sets of a data folder, or the train
-set and the dev set into which a single file is split. A task reads one file for
-it with an `ExampleReader`, which knows nothing of `FileSets`.
+set and the dev set into which a single file is split. An `ExampleReader` of the
+task reads each file for them.
 """
 
 import abc
 import collections
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Generic, TypeVar
 
 from absl import logging
 
+from data.sets.example_reader import ExampleReader, RowExampleT, SetFile
+from data.sets.repeated_texts import RepeatedTexts
 from data.sets.set_names import BaseSet, DataFileOptions, find_set_file
-from data.sets.set_warnings import RepeatedTexts
-from data.sets.text_keys import key_of, split_fraction_of
+from data.sets.text_keys import split_fraction_of
 from files.paths import StrPath
 from model_folders.labels import join_labels
 
@@ -92,8 +93,8 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
             )
         return examples
 
-    def hold(self, set_names: Iterable[BaseSet]) -> None:
-        """Reads sets, and holds them.
+    def read_all(self, set_names: Iterable[BaseSet]) -> None:
+        """Reads several sets, and holds them.
 
         A script thus stops at a wrong file before it loads TensorFlow.
         """
@@ -111,116 +112,6 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
         examples = self.read(set_name)
         self._held[set_name] = None
         return examples
-
-
-class RowExample(Protocol):
-    """An example of a set, which is a row of a file.
-
-    Attributes:
-        row: {column: cell} of the example's row of the file, or None.
-    """
-
-    row: Mapping[str, object] | None
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The texts that form the input for the example."""
-
-    def without_row(self) -> Self:
-        """Returns a copy whose `row` is None."""
-
-
-RowExampleT = TypeVar("RowExampleT", bound=RowExample)
-
-
-class SetFile(NamedTuple):
-    """A file to read.
-
-    Attributes:
-        path: a file of the data folder, or --data_file.
-        set_name: the set that it contains, "train" for --data_file.
-        source: value of --data_dir or --data_file, for messages.
-        labels: the labels that its rows may have, () if any label is valid.
-        is_data_file: whether the file is --data_file, whose rows become a train
-            set and a dev set.
-    """
-
-    path: str
-    set_name: BaseSet
-    source: StrPath | None
-    labels: Sequence[str] = ()
-    is_data_file: bool = False
-
-    @property
-    def keeps_rows(self) -> bool:
-        """Whether the examples contain their rows of the file.
-
-        No output shows the rows of a train set, so they are dropped to save
-        memory. The rows of --data_file are kept until the file is split,
-        because it is not known before which of them are in the train set.
-        """
-        return self.is_data_file or self.set_name != "train"
-
-
-class ExampleReader(abc.ABC, Generic[RowExampleT]):
-    """Reads the examples of a task from the files of its sets.
-
-    Attributes:
-        file_names: {set: names that its file may have in a folder}.
-        labels_of_flags: the labels that flags name, () if the task has none,
-            because it is a regression. None if the rows of the train set name
-            the labels.
-    """
-
-    file_names: Mapping[BaseSet, Sequence[str]]
-    labels_of_flags: Sequence[str] | None
-
-    @property
-    @abc.abstractmethod
-    def key_names(self) -> list[str]:
-        """Names of what decides about the dev set, such as columns, sorted."""
-
-    @abc.abstractmethod
-    def read_file(self, file: SetFile) -> list[RowExampleT]:
-        """Reads the examples of a file, and logs what is left out of them.
-
-        Raises:
-            OSError: the file cannot be read.
-            ValueError: the file contains no example, or a line is malformed.
-                The message names it.
-        """
-
-    @abc.abstractmethod
-    def labels_of(self, example: RowExampleT) -> Sequence[str]:
-        """Returns labels to count in both sets, [] if there are none."""
-
-    def keys_of(self, examples: Sequence[RowExampleT]) -> list[str]:
-        """Returns the key of each example. Equal keys are in the same set.
-
-        By default, all texts of an example decide.
-        """
-        return [key_of(example.texts) for example in examples]
-
-    @abc.abstractmethod
-    def collect_labels(
-        self,
-        source: StrPath | None,
-        train: Sequence[RowExampleT],
-        dev: Sequence[RowExampleT],
-    ) -> list[str]:
-        """Returns the labels that the examples have, in order.
-
-        Logs what users should know of the labels.
-
-        Args:
-            source: value of --data_dir or --data_file, for messages.
-            train: the train set.
-            dev: the dev set of --data_file. Empty for a data folder, whose dev
-                set may contain only labels of the train set.
-
-        Raises:
-            ValueError: the examples have too few labels.
-        """
 
 
 class FileSets(HeldSets[RowExampleT]):
@@ -292,15 +183,10 @@ class FileSets(HeldSets[RowExampleT]):
             OSError: the training file does not exist, or cannot be read.
             ValueError: it is malformed, or names too few labels.
         """
-        return [*self._read_label_names()] or None
-
-    def _read_label_names(self) -> Sequence[str]:
-        """Returns the labels of the task, () if it has none.
-
-        Unless flags name them, the first call reads the training file.
-        """
-        if self.reader.labels_of_flags is not None:
-            return self.reader.labels_of_flags
+        if not self.reader.has_labels:
+            return None
+        if self.reader.labels_of_flags:
+            return [*self.reader.labels_of_flags]
         if self._labels_of_rows is None:
             # The dev set of --data_file may have more labels than its train
             # set. Both are held, so that the file is read only once.
@@ -309,7 +195,7 @@ class FileSets(HeldSets[RowExampleT]):
             self._labels_of_rows = self.reader.collect_labels(
                 self._data_file or self._data_dir, train, dev
             )
-        return self._labels_of_rows
+        return [*self._labels_of_rows]
 
     def read_sets(
         self, set_name: BaseSet
@@ -321,11 +207,11 @@ class FileSets(HeldSets[RowExampleT]):
         if self._data_file and set_name != "test":
             return self._read_data_file(self._data_file)
         if set_name == "train":
-            labels = self.reader.labels_of_flags or ()
+            labels = self.reader.labels_of_flags
         else:
             # These rows may have no other labels. If the rows of the train set
             # name them, this reads the train set first.
-            labels = self._read_label_names()
+            labels = self.read_labels() or ()
         return {set_name: self._read_file_of_folder(set_name, labels)}
 
     def _read_data_file(self, path: str) -> dict[BaseSet, list[RowExampleT]]:
@@ -335,11 +221,11 @@ class FileSets(HeldSets[RowExampleT]):
                 path,
                 "train",
                 source=path,
-                labels=self.reader.labels_of_flags or (),
+                labels=self.reader.labels_of_flags,
                 is_data_file=True,
             )
         )
-        keys = self.reader.keys_of(examples)
+        keys = self.reader.compute_keys(examples)
         train, dev = split_examples(path, examples, keys, self._dev_fraction)
         logging.info(
             "%s: %d examples to train on, %d for the dev set",
@@ -358,10 +244,7 @@ class FileSets(HeldSets[RowExampleT]):
     def _read_file_of_folder(
         self, set_name: BaseSet, labels: Sequence[str]
     ) -> list[RowExampleT]:
-        """Reads a set of the folder.
-
-        `labels` are those that its rows may have, () if any label is valid.
-        """
+        """Reads a set of the folder. `labels` are as in a `SetFile`."""
         path = find_set_file(
             self._data_dir, set_name, self.reader.file_names[set_name]
         )
@@ -369,7 +252,7 @@ class FileSets(HeldSets[RowExampleT]):
             SetFile(path, set_name, source=self._data_dir, labels=labels)
         )
         if self._repeated_texts and set_name != "test":
-            keys = self.reader.keys_of(examples)
+            keys = self.reader.compute_keys(examples)
             self._repeated_texts.add(set_name, path, keys)
         return examples
 

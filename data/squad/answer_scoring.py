@@ -150,17 +150,15 @@ def score_predictions(
         # The search for the best threshold needs each question's best answer,
         # even if --null_score_diff_threshold rejects the answer.
         best_answers = {
-            qas_id: next((text for text in map(_text_of, entries) if text), "")
+            qas_id: next(
+                (entry["text"] for entry in entries if entry["text"]), ""
+            )
             for qas_id, entries in nbest.items()
         }
         scores |= _find_best_thresholds(
             dict(texts_of_questions), best_answers, null_odds
         )
     return scores | counts
-
-
-def _text_of(entry: NbestEntry) -> str:
-    return entry["text"]
 
 
 def normalize_answer(text: str) -> str:

@@ -1,48 +1,26 @@
 """Reads the questions of SQuAD's JSON files, and of tables.
 
-Tables and JSON files of other tools have their own notations for answers, which
-become those of SQuAD.
+Questions in the layouts of other tools become questions in SQuAD's layout.
+answer_notations.py reads their answers.
 """
 
-import ast
 import contextlib
-import io
 import os
-import re
-import tokenize
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import NamedTuple, TypeVar
 
 from data.io import compressed_files, encodings, text_files
+from data.squad.answer_notations import (
+    find_answer_column,
+    list_answers,
+    parse_row_answers,
+)
 from data.tables import tables
-from data.tables.column_names import ANSWER_NAMES
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
 _ValueT = TypeVar("_ValueT")
-# Names of values and of functions that a cell may contain.
-_VALUE_OF_NAME = {
-    "nan": None,
-    "NaN": None,
-    "null": None,
-    "true": True,
-    "false": False,
-}
-_ARRAY_FUNCTION = re.compile(r"((np|numpy)\.)?(array|str_|(int|float)(32|64))")
-# Tokens that Python joins, or rejects, if no comma is between them.
-_LITERAL_TOKENS = (tokenize.STRING, tokenize.NUMBER)
-# Errors of parsing and evaluating a cell.
-_CELL_ERRORS = (
-    RecursionError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-    tokenize.TokenError,
-)
-# Matches a whole number.
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")
-_TRUE_CELLS = ("true", "1", "1.0", "yes")
 
 
 class Question(NamedTuple):
@@ -83,7 +61,7 @@ def read_squad_file(
     instead of a dict with `data`, or contain one entry in each line. Or the
     file is a table (`.csv`, `.tsv`, `.xlsx`, `.parquet`) with the columns
     `question`, `context` and, optionally, `id` and the columns that
-    `answers_of_row` reads.
+    `parse_row_answers` reads.
 
     Args:
         path: path of the file.
@@ -103,13 +81,13 @@ def _read_questions(path: str, layout: TableLayout) -> Iterator[Question]:
         for place, paragraph in _read_paragraphs(article, article_place):
             context = read_field(paragraph, "context", str, place)
             if "qas" not in paragraph:
-                qa = _in_squad_layout(paragraph, place)
+                qa = _parse_question(paragraph, place)
                 yield Question(context, qa, place)
                 continue
             entries = read_field(paragraph, "qas", list, place)
             for index, entry in enumerate(entries):
                 qa_place = f"{place}.qas[{index}]"
-                qa = _in_squad_layout(entry, qa_place)
+                qa = _parse_question(entry, qa_place)
                 yield Question(context, qa, qa_place)
 
 
@@ -133,37 +111,43 @@ def _read_paragraphs(
 def _read_entries(
     path: str, layout: TableLayout
 ) -> Iterator[tuple[str, JsonObject]]:
-    """Yields (place in the file, entry).
-
-    The id of a row is its line number.
-    """
+    """Yields (place in the file, entry)."""
+    if _has_ending_of_table(path):
+        yield from _read_rows(path, layout)
+        return
     document = _read_document(path, layout)
-    if document:
-        yield from _list_entries(document, path)
-    elif format_of(path) == "jsonl":
-        for row in tables.read_table(tables.Table(path, layout), []):
-            yield row.place, {"id": str(row.row_number)} | row.cells
+    if document is None:
+        yield from _read_rows(path, layout)
     else:
-        needed = ["question", "context"]
-        for row in tables.read_table(tables.Table(path, layout), needed):
-            yield row.place, _entry_of_row(row)
+        yield from _list_entries(document, path)
 
 
-def _read_document(path: str, layout: TableLayout) -> str:
+def _has_ending_of_table(path: str) -> bool:
+    """Returns whether a file is a table by its name.
+
+    A file named .json or .txt may be one too.
+    """
+    if _has_ending_of_json(path):
+        return False
+    return format_of(path) not in (None, "text")
+
+
+def _has_ending_of_json(path: str) -> bool:
+    return compressed_files.uncompressed_name(path).endswith(".json")
+
+
+def _read_document(path: str, layout: TableLayout) -> str | None:
     """Returns the text of a file that is a single JSON value.
 
-    Returns "" for a table and for JSON lines, even if these are in a file named
-    .json, and for an empty file.
+    Returns None if the file is a table: JSON lines in a file named .json, or an
+    empty file.
     """
-    is_json = compressed_files.uncompressed_name(path).endswith(".json")
-    if not is_json and format_of(path) not in (None, "text"):
-        return ""
     with text_files.open_text(path, layout.encoding) as lines:
         text = lines.read()
     encodings.check_encoding(text, layout.encoding)
     first_line = text.lstrip().partition("\n")[0]
-    has_json_lines = is_json and _is_entry(first_line)
-    return "" if has_json_lines else text
+    has_json_lines = _has_ending_of_json(path) and _is_entry(first_line)
+    return None if has_json_lines or not text else text
 
 
 def _is_entry(line: str) -> bool:
@@ -188,11 +172,27 @@ def _list_entries(document: str, path: str) -> list[tuple[str, JsonObject]]:
     ]
 
 
-def _entry_of_row(row: tables.TableRow) -> JsonObject:
+def _read_rows(
+    path: str, layout: TableLayout
+) -> Iterator[tuple[str, JsonObject]]:
+    """Yields (place in the file, entry) of the rows of a table.
+
+    A row without an id gets its number as the id.
+    """
+    if format_of(path) == "jsonl":
+        for row in tables.read_table(tables.Table(path, layout), []):
+            yield row.place, {"id": str(row.row_number)} | row.cells
+    else:
+        needed = ["question", "context"]
+        for row in tables.read_table(tables.Table(path, layout), needed):
+            yield row.place, _parse_row(row)
+
+
+def _parse_row(row: tables.TableRow) -> JsonObject:
     """Converts a table's row to a question with its passage and answers."""
     cells = row.cells
-    with _explain_row_errors(row.place):
-        answers = answers_of_row(cells)
+    with _explain_answer_errors(row.place):
+        answers = parse_row_answers(cells)
     has_id = cells.get("id") not in (None, "")
     return {
         "id": cells["id"] if has_id else str(row.row_number),
@@ -202,8 +202,8 @@ def _entry_of_row(row: tables.TableRow) -> JsonObject:
     }
 
 
-def _in_squad_layout(qa: object, place: str) -> JsonObject:
-    """Converts a question from another layout to SQuAD's layout.
+def _parse_question(qa: object, place: str) -> JsonObject:
+    """Returns a question in SQuAD's layout, in whichever layout it is.
 
     An id that is a number becomes a string, as in the prediction files of
     Google's code.
@@ -213,217 +213,52 @@ def _in_squad_layout(qa: object, place: str) -> JsonObject:
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
-    column = _find_answer_column(qa)
-    if "answers" not in qa and column:
-        answer = qa.pop(column)
-        start = qa.pop("answer_start", None)
-        with _explain_row_errors(place):
-            qa["answers"] = _list_answers(answer, start)
-        qa.setdefault("is_impossible", not qa["answers"])
-    elif isinstance(qa.get("answers"), dict | list):
-        # In transformers' files, answers are {"text": [...], "answer_start":
-        # [...]}.
-        with _explain_row_errors(place):
-            answers = _list_answers(qa["answers"])
-        if isinstance(qa["answers"], dict):
-            qa.setdefault("is_impossible", not answers)
-        qa["answers"] = answers
+    answers = qa.get("answers")
+    answer_column = find_answer_column(qa)
+    with _explain_answer_errors(place):
+        if isinstance(answers, list):
+            return qa | {"answers": list_answers(answers)}
+        if isinstance(answers, dict):
+            return _parse_lists_of_answers(qa)
+        if "answers" not in qa and answer_column:
+            return _parse_only_answer(qa, answer_column)
     return qa
 
 
+def _parse_lists_of_answers(qa: JsonObject) -> JsonObject:
+    """Converts a question of transformers' files.
+
+    Its answers are {"text": [...], "answer_start": [...]}.
+    """
+    answers = list_answers(qa["answers"])
+    return _with_answers(qa, answers)
+
+
+def _parse_only_answer(qa: JsonObject, answer_column: str) -> JsonObject:
+    """Converts a question whose only answer is a field of its own.
+
+    The first character of the answer may be in the field `answer_start`.
+    """
+    other_fields = dict(qa)
+    answer = other_fields.pop(answer_column)
+    start = other_fields.pop("answer_start", None)
+    answers = list_answers(answer, start)
+    return _with_answers(other_fields, answers)
+
+
+def _with_answers(qa: JsonObject, answers: list[JsonObject]) -> JsonObject:
+    """Returns a question with answers. It is impossible if there are none."""
+    is_impossible = qa.get("is_impossible", not answers)
+    return qa | {"answers": answers, "is_impossible": is_impossible}
+
+
 @contextlib.contextmanager
-def _explain_row_errors(place: str) -> Iterator[None]:
+def _explain_answer_errors(place: str) -> Iterator[None]:
     """Adds the place to a ValueError."""
     try:
         yield
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from error
-
-
-def answers_of_row(row: Mapping[str, object]) -> JsonObject:
-    """Returns the answers that the columns of a table's row contain.
-
-    These columns are read:
-
-    - `answers`, as on the hub: a dict with the lists `text` and `answer_start`,
-      or a list of answers, in the notation of JSON, Python or numpy. Or
-      `answers.text` and `answers.answer_start`.
-    - `answer`, `answer_text` or `text`, and `answer_start`, as in haystack. An
-      empty cell is no answer.
-    - `is_impossible`, if it exists.
-
-    Returns:
-        {"answers": list of {"text": str, "answer_start": int or None},
-        "is_impossible": bool}. {} if the table has no column of answers.
-    """
-    context = str(row["context"])
-    start: object = None
-    if "answers" in row:
-        answers = parse_cell(row["answers"], context)
-    elif "answers.text" in row:
-        answers = parse_cell(row["answers.text"], context)
-        start = row.get("answers.answer_start")
-    else:
-        column = _find_answer_column(row)
-        if column is None:
-            return {}
-        answers = parse_cell(row[column], context)
-        start = row.get("answer_start")
-    listed = _list_answers(answers, parse_cell(start))
-    is_impossible = not listed
-    if row.get("is_impossible") not in (None, ""):
-        is_impossible = str(row["is_impossible"]).strip().lower() in _TRUE_CELLS
-    return {
-        "answers": [] if is_impossible else listed,
-        "is_impossible": is_impossible,
-    }
-
-
-def _find_answer_column(row: Mapping[str, object]) -> str | None:
-    """Returns the name of the column with the only answer, None without it."""
-    return next((name for name in ANSWER_NAMES if name in row), None)
-
-
-def _list_answers(answers: object, start: object = None) -> list[JsonObject]:
-    """Returns a list of answers, each {"text": ..., "answer_start": ...}.
-
-    Args:
-        answers: a text, a list of texts, an answer, a list of answers, or an
-            answer whose values are lists.
-        start: first character of the answer, or a list of them, if `answers`
-            does not contain it.
-
-    Raises:
-        ValueError: there is not one position for each text, or a value is of
-            another type.
-    """
-    if isinstance(answers, dict):
-        answers, start = _text_and_start_of(answers)
-    if answers is None or answers == "":
-        return []
-    texts = answers if isinstance(answers, list) else [answers]
-    starts = start if isinstance(start, list) else [start]
-    if starts in ([None], [""]):
-        starts = [None] * len(texts)
-    if len(texts) != len(starts):
-        raise ValueError(
-            f"{len(texts)} answers have {len(starts)} positions: {texts!r}, "
-            f"{starts!r}"
-        )
-    return [*map(_answer_of, texts, starts)]
-
-
-def _text_and_start_of(answer: JsonObject) -> tuple[object, object]:
-    """Returns the text and the position of an answer, or lists of them."""
-    if "text" not in answer:
-        raise ValueError(f"the answer {answer!r} has no 'text'")
-    start = answer.get("answer_start")
-    if isinstance(answer["text"], list) and not isinstance(start, list):
-        raise ValueError(f"{answer!r} has no list 'answer_start'")
-    return answer["text"], start
-
-
-def _answer_of(text: object, start: object) -> JsonObject:
-    answer = {"text": text, "answer_start": start}
-    if isinstance(text, dict):
-        answer = {"answer_start": None, **text}
-    elif not isinstance(text, str):
-        raise ValueError(f"the answer {text!r} is not a text")
-    return {
-        **answer,
-        "answer_start": parse_whole_number(answer["answer_start"]),
-    }
-
-
-def parse_whole_number(value: object) -> object:
-    """Returns 48 for 48.0, "48" and "48.0", and None for "" and NaN.
-
-    pandas writes integers as floats if a cell of the column is empty. Other
-    values are returned unchanged.
-    """
-    if isinstance(value, str):
-        if not _WHOLE_NUMBER.fullmatch(value.strip()):
-            return None if value.strip().lower() in ("", "nan") else value
-        value = float(value)
-    if isinstance(value, float):
-        if value != value:
-            return None
-        return int(value) if value.is_integer() else value
-    return value
-
-
-def parse_cell(value: object, context: str = "") -> object:
-    """Returns the value that a cell contains in JSON, Python or numpy notation.
-
-    A cell that begins with no bracket, or that is a part of `context`, is a
-    text. A value that is not a text is returned as it is.
-
-    Examples:
-        >>> parse_cell("['a' 'b']")
-        ['a', 'b']
-        >>> parse_cell("[1895]", context="The year [1895] was cold.")
-        '[1895]'
-
-    Raises:
-        ValueError: the cell begins with a bracket but cannot be read.
-    """
-    if not isinstance(value, str) or (value and value in context):
-        return value
-    text = value.strip()
-    if not text.startswith(("{", "[", "(", "array(", "np.", "numpy.")):
-        return value
-    with contextlib.suppress(ValueError):
-        return parse_json(text, "the answer", object)
-    try:
-        return _value_of(ast.parse(_insert_commas(text), mode="eval").body)
-    except _CELL_ERRORS:
-        raise ValueError(
-            f"the answer {value[:80]!r} cannot be read; write it as JSON, such "
-            'as {"text": ["nine"], "answer_start": [27]}'
-        ) from None
-
-
-def _insert_commas(text: str) -> str:
-    """Returns a text in numpy's notation with commas between the elements.
-
-    numpy's str() separates the elements of an array only by blanks, and Python
-    would join two texts.
-    """
-    parts: list[str] = []
-    is_after_literal = False
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if is_after_literal and token.type in _LITERAL_TOKENS:
-            parts.append(",")
-        is_after_literal = token.type in _LITERAL_TOKENS
-        parts.append(token.string.strip())
-    return " ".join(parts)
-
-
-def _value_of(node: ast.expr) -> Any:  # noqa: ANN401  a value of any type
-    """Evaluates a cell that consists of literals.
-
-    array(x), np.int64(x) and the like count as x. Nothing of the cell is
-    executed.
-    """
-    match node:
-        case ast.Constant(value=value) if value is not ...:
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=number):
-            return -_value_of(number)
-        case ast.Name(id=name) if name in _VALUE_OF_NAME:
-            return _VALUE_OF_NAME[name]
-        case ast.Call(func=name, args=[inner, *_]) if _is_array_call(name):
-            return _value_of(inner)
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return [_value_of(element) for element in elements]
-        case ast.Dict(keys=keys, values=values) if None not in keys:
-            names = [_value_of(key) for key in keys if key]
-            return dict(zip(names, map(_value_of, values), strict=True))
-    raise ValueError(ast.dump(node))
-
-
-def _is_array_call(function: ast.expr) -> bool:
-    return bool(_ARRAY_FUNCTION.fullmatch(ast.unparse(function)))
 
 
 def read_field(

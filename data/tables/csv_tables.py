@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, NamedTuple
 
 from data.io import encodings
-from data.tables import csv_dialects, header_detection, table_checks
-from data.tables.csv_dialects import NO_DELIMITER, CsvSample, Dialect
+from data.tables import csv_dialects, csv_sample, header_detection, table_checks
+from data.tables.csv_sample import NO_DELIMITER, CsvSample, Dialect
 from data.tables.rows import (
     NumberedRow,
     RowBuilder,
@@ -80,7 +80,7 @@ class CsvTable:
         A quoted cell may contain line breaks.
         """
         has_escapes = self.dialect.has_escapes
-        reader = csv_dialects.create_reader(self.lines, self.dialect)
+        reader = csv_sample.create_reader(self.lines, self.dialect)
         while True:
             line_number = reader.line_num + 1
             try:
@@ -95,7 +95,7 @@ class CsvTable:
                 return
             yield (
                 line_number,
-                csv_dialects.show_escaped(cells) if has_escapes else cells,
+                csv_sample.show_escaped(cells) if has_escapes else cells,
             )
 
 
@@ -219,7 +219,7 @@ def _read_names(
             raise ValueError(f"{place}: {row.explain('--noquoting')}")
         if is_empty_row(row):
             continue
-        if error := _encoding_error_of(" ".join(row), encoding):
+        if error := _find_encoding_error(" ".join(row), encoding):
             raise ValueError(f"{place}: {error}")
         return row
     return []
@@ -233,7 +233,7 @@ def _build_row(
 ) -> JsonObject | ValueError:
     """Returns a row, or an error if its cells are no row or wrongly encoded."""
     text = " ".join(cells)
-    if error := _encoding_error_of(text, encoding):
+    if error := _find_encoding_error(text, encoding):
         return error
     row = builder.build(cells)
     if (
@@ -275,7 +275,7 @@ def has_swallowed_lines(row: Sequence[str], delimiter: str) -> bool:
     return False
 
 
-def _encoding_error_of(text: str, encoding: str | None) -> ValueError | None:
+def _find_encoding_error(text: str, encoding: str | None) -> ValueError | None:
     """Returns the error of a text that was wrongly encoded, or None."""
     if text.isascii():
         return None

@@ -172,7 +172,7 @@ def guess_range_format(path: str, layout: TableLayout) -> RangeFormat | None:
     if text_files.is_compressed(path):
         return None
     with text_files.open_binary(path) as file:
-        mark = encodings.encoding_of_bom(file.peek())
+        mark = encodings.find_bom_encoding(file.peek())
     if mark not in (None, "utf-8-sig"):
         return None
     with text_files.open_text(path) as lines:

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from data.tables import table_checks
+from data.tables import header_line_checks
 from data.tables.column_names import is_usual_name
 from data.tables.rows import (
     are_dates,
@@ -58,8 +58,8 @@ def decide_header(
     """
     if has_header is False:
         return False
-    table_checks.check_title(path, rows, chosen_names)
-    table_checks.check_second_names(path, rows, first_lines)
+    header_line_checks.check_title(path, rows, chosen_names)
+    header_line_checks.check_second_names(path, rows, first_lines)
     if has_header is None and rows:
         return guess_header(path, rows, chosen_names)
     return bool(has_header)

@@ -29,7 +29,7 @@ def read_parquet(
         row_number = first - 1
         for batch in table.iter_batches(256, row_groups):
             keys = unique_keys(batch.schema.names)
-            columns = [_cells_of(column) for column in batch.columns]
+            columns = [_convert_column(column) for column in batch.columns]
             for cells in zip(*columns, strict=True):
                 row_number += 1
                 row = dict(zip(keys, cells, strict=True))
@@ -81,7 +81,7 @@ def _create_empty_cell(
     return {field.name: None for field in cell_type} or None
 
 
-def _cells_of(column: "pyarrow.Array") -> list[object]:
+def _convert_column(column: "pyarrow.Array") -> list[object]:
     """Returns the cells of a column, as text if Python lacks their values."""
     try:
         cells: list[object] = column.to_pylist()

@@ -8,17 +8,8 @@ Prodigy. Errors name the file and the line.
 
 import difflib
 import itertools
-from collections.abc import (
-    Collection,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from typing import IO, NamedTuple, Self, cast
-
-from absl import logging
 
 from data.io import encodings, text_files
 from data.tables import csv_tables, json_tables, parquet, workbooks
@@ -31,10 +22,6 @@ from data.tables.rows import (
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.json_files import JsonObject
 from files.paths import StrPath
-
-# Column into which Prodigy writes the decision of an annotator.
-_DECISION_COLUMN = "answer"
-_DECISIONS_OR_EMPTY = ("accept", "reject", "ignore", "", None)
 
 
 class Table:
@@ -227,7 +214,7 @@ def read_table(
             cell of the `text_columns` is not a string.
     """
     columns_of_table = table.read_column_names()
-    first_number = _first_number_of(table.path, columns_of_table)
+    first_number = _choose_first_number(table.path, columns_of_table)
     for row_index, (row_number, row) in enumerate(table.read()):
         place = f"{table.path}, line {row_number}"
         cells = require_cells(row, place)
@@ -236,7 +223,7 @@ def read_table(
         check_columns(place, cells, text_columns)
         check_columns(place, cells, columns)
         texts = {
-            column: _read_text(cells[column], f"{place}, column {column!r}")
+            column: _parse_text(cells[column], f"{place}, column {column!r}")
             for column in text_columns
         }
         yield TableRow(
@@ -250,7 +237,7 @@ def _with_columns(cells: JsonObject, columns: Iterable[str]) -> JsonObject:
     return cells | dict.fromkeys(lacking)
 
 
-def _first_number_of(path: StrPath, columns: Sequence[str]) -> int:
+def _choose_first_number(path: StrPath, columns: Sequence[str]) -> int:
     """Returns the number of the first row, as a spreadsheet counts.
 
     The number is 2 if the names of the `columns` are in a line or row of their
@@ -261,7 +248,7 @@ def _first_number_of(path: StrPath, columns: Sequence[str]) -> int:
     return 2 if is_separated and not is_numbered else 1
 
 
-def _read_text(cell: object, place: str) -> str:
+def _parse_text(cell: object, place: str) -> str:
     """Returns the text of a cell, "" if it is empty."""
     if cell is None:
         return ""
@@ -307,64 +294,3 @@ def check_columns(
                 f"{place}: there is no column {column!r}; the columns are "
                 f"{', '.join(map(repr, columns))}{hint}"
             )
-
-
-def read_accepted_rows(
-    path: StrPath,
-    rows: Iterable[TableRow],
-    columns_of_flags: Collection[str] = (),
-) -> Iterator[TableRow]:
-    """Yields the rows that an annotator accepted in Prodigy.
-
-    Prodigy writes the annotator's decision into the column `answer`: "accept",
-    "reject" or "ignore". The rejected and ignored rows are left out, and their
-    number is logged. Rows from elsewhere, whose cell is empty, stay. If any
-    cell is no decision, all rows are yielded. The rows above the first such
-    cell are in memory at once, so that only Prodigy's tables need memory for
-    all rows.
-
-    Args:
-        path: the file, for the log.
-        rows: the rows of the table.
-        columns_of_flags: columns that the flags name, which keep their own
-            meaning.
-    """
-    rows = iter(rows)
-    first_rows = [*itertools.islice(rows, 1)]
-    has_decisions = all(_DECISION_COLUMN in row.cells for row in first_rows)
-    if _DECISION_COLUMN in columns_of_flags or not has_decisions:
-        yield from first_rows
-        yield from rows
-        return
-    rows_of_decisions: list[TableRow] = []
-    for row in itertools.chain(first_rows, rows):
-        rows_of_decisions.append(row)
-        if row.cells.get(_DECISION_COLUMN) not in _DECISIONS_OR_EMPTY:
-            # Prodigy did not write this table.
-            yield from rows_of_decisions
-            yield from rows
-            return
-    yield from _leave_out_rejected(path, rows_of_decisions)
-
-
-def _leave_out_rejected(
-    path: StrPath, rows: Iterable[TableRow]
-) -> Iterator[TableRow]:
-    """Yields the rows that are not left out, and logs how many others are."""
-    num_left_out = 0
-    for row in rows:
-        if is_rejected_in_prodigy(row.cells):
-            num_left_out += 1
-        else:
-            yield row
-    if num_left_out:
-        logging.warning(
-            "%s: %d rows left out, because their `answer` is not accept",
-            path,
-            num_left_out,
-        )
-
-
-def is_rejected_in_prodigy(row: Mapping[str, object]) -> bool:
-    """Returns whether the annotator rejected or ignored a row."""
-    return row.get(_DECISION_COLUMN) in ("reject", "ignore")

@@ -14,15 +14,15 @@ The same in a graph:
     tokenizer_layer.py: tokenizes, as `FullTokenizer` does
     normalization_graph.py: its first step, which cleans and lower-cases text
     wordpiece_graph.py: its words to WordPieces
-    packing_graph.py: packs texts as inputs, or cuts them into windows and packs
-        these
+    packing_graph.py: packs texts as inputs
+    token_windows_graph.py: cuts long texts into windows, and packs these
     preprocessor.py: `BertTextClassifierPreprocessor`, all of it as one layer
     ragged.py: ragged tensors in little memory
 
 Vocabularies:
 
-    vocabulary_files.py: reads a `Vocabulary`, checks that it fits a model, and
-        decides whether the model expects lower-cased text
+    vocabulary_files.py: reads a `Vocabulary`, and checks that it fits a model
+    casing.py: decides whether the model expects lower-cased text
     vocabulary_learning.py: learns one, or extends it
 
 What users call:

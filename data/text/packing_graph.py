@@ -1,11 +1,10 @@
-"""Packs texts, or windows of long texts, as model inputs inside a graph.
+"""Packs texts or pairs of texts as model inputs inside a graph.
 
 The module repeats token_windows.py, to which tests/data/text/ compares it:
-`PackingLayer` equals `join_tokens` and then `pad_input`, `cut_windows` equals
-`cut_spans`, and `Windows.max_context_windows` the function of the same name.
+`PackingLayer` equals `join_tokens` and then `pad_input`. token_windows_graph.py
+uses the functions at the end too.
 
-N = number of texts, F = length of a model input in WordPieces, P = number of
-tokens of all texts, W = number of windows of all texts.
+N = number of texts, F = length of a model input in WordPieces.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from data.text.ragged import row_ids, with_row_splits
+from data.text.ragged import with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 
 # How a pair that is too long is cut.
@@ -121,7 +120,7 @@ class PackingLayer(keras.layers.Layer):
         """Packs the WordPiece ids that `tokenize` returned as model inputs."""
         joined = self.join(tokens_a, tokens_b)
         first_lengths = joined.lengths_a + 2
-        return _pad_ids(joined.ids, first_lengths, self.max_seq_length)
+        return pad_ids(joined.ids, first_lengths, self.max_seq_length)
 
     def join(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
@@ -145,171 +144,15 @@ class PackingLayer(keras.layers.Layer):
         if self.truncate == "waterfall":
             least_b = tf.zeros_like(lengths_b)
         lengths_a = tf.minimum(lengths_a, room - least_b)
-        parts = [_cut_ranges(tokens_a, tokens_a.row_starts(), lengths_a)]
+        parts = [cut_ranges(tokens_a, tokens_a.row_starts(), lengths_a)]
         if tokens_b is not None:
             lengths_b = tf.minimum(lengths_b, room - lengths_a)
-            parts.append(
-                _cut_ranges(tokens_b, tokens_b.row_starts(), lengths_b)
-            )
-        ids = _join_parts(self.tokenizer, parts, is_pair)
+            parts.append(cut_ranges(tokens_b, tokens_b.row_starts(), lengths_b))
+        ids = join_parts(self.tokenizer, parts, is_pair)
         return JoinedTexts(ids, lengths_a)
 
 
-class Windows(NamedTuple):
-    """The windows of all texts, in the order of the texts.
-
-    Attributes:
-        text_indices: int64 [W], index of the text that contains the window.
-        starts: int64 [W], index of the window's first token among the P tokens
-            of all texts.
-        lengths: int64 [W], number of tokens of the window.
-        tokens: ragged int32 [N, None], WordPiece ids of the texts.
-        query: ragged int32 [N, None], WordPiece ids that become segment 0 of
-            each window of a text, such as a question. None = an input contains
-            only [CLS], the window and [SEP].
-    """
-
-    text_indices: tf.Tensor
-    starts: tf.Tensor
-    lengths: tf.Tensor
-    tokens: tf.RaggedTensor
-    query: tf.RaggedTensor | None = None
-
-    @property
-    def first_positions(self) -> tf.Tensor:
-        """Position at which the window begins in each input, int64 [W]."""
-        if self.query is None:
-            return tf.ones_like(self.text_indices)
-        return tf.gather(self.query.row_lengths(), self.text_indices) + 2
-
-    def slice(self, start: tf.Tensor, end: tf.Tensor) -> "Windows":
-        """Returns the windows with the indices `start` to `end` - 1."""
-        return self._replace(
-            text_indices=self.text_indices[start:end],
-            starts=self.starts[start:end],
-            lengths=self.lengths[start:end],
-        )
-
-    def pack(
-        self, tokenizer: TokenizerLayer, max_seq_length: int
-    ) -> dict[str, tf.Tensor]:
-        """Packs windows as model inputs, `[CLS] query [SEP] window [SEP]`.
-
-        `tokenizer` contains the ids of [CLS] and [SEP]. `max_seq_length` is the
-        length of an input in WordPieces.
-        """
-        window = _cut_ranges(self.tokens, self.starts, self.lengths)
-        if self.query is None:
-            ids = _join_parts(tokenizer, [window])
-            return _pad_ids(ids, ids.row_lengths(), max_seq_length)
-        query = tf.gather(self.query, self.text_indices)
-        ids = _join_parts(tokenizer, [query, window])
-        return _pad_ids(ids, self.first_positions, max_seq_length)
-
-    def max_context_windows(self, tokens: tf.Tensor) -> tf.Tensor:
-        """Finds the window that contains the most context around each token.
-
-        `token_windows.max_context_windows` defines the context.
-
-        Args:
-            tokens: int64 of any shape, indices of tokens, from 0 to P - 1.
-
-        Returns:
-            indices of the windows, int64 of the same shape.
-        """
-        # Begin with the last window that starts at or before each token, and
-        # go back, window by window, while any of the windows may contain its
-        # token. In the example of `cut_windows`, the token 4 is in the windows
-        # 2, 1 and 0 of the second text, which start at 4, 2 and 0. It has 0, 1
-        # and no tokens on its shorter side, so the window 1 is the best.
-        ends = self.starts + self.lengths
-
-        def score(window: tf.Tensor) -> tf.Tensor:
-            left = tokens - tf.gather(self.starts, window)
-            right = tf.gather(ends, window) - 1 - tokens
-            context = tf.minimum(left, right)
-            # Use float64, because rounding to float32 could change which window
-            # has the highest score.
-            length = tf.cast(tf.gather(self.lengths, window), tf.float64)
-            total = tf.cast(context, tf.float64) + 0.01 * length
-            nothing = tf.constant(-np.inf, tf.float64)
-            return tf.where(context < 0, nothing, total)
-
-        def may_hold(window: tf.Tensor, best: tf.Tensor) -> tf.Tensor:
-            holds = tf.gather(ends, tf.maximum(window, 0)) > tokens
-            return tf.reduce_any(holds & (window >= 0))
-
-        def compare(
-            window: tf.Tensor, best: tf.Tensor
-        ) -> tuple[tf.Tensor, tf.Tensor]:
-            # The loop visits the windows in reverse order. If two scores are
-            # equal, choose the earlier window.
-            earlier = tf.maximum(window, 0)
-            is_better = score(earlier) >= score(best)
-            return window - 1, tf.where(is_better, earlier, best)
-
-        last = tf.searchsorted(
-            self.starts, tf.reshape(tokens, [-1]), "right", tf.int64
-        )
-        last = tf.reshape(last, tf.shape(tokens)) - 1
-        _, best = tf.while_loop(may_hold, compare, (last - 1, last))
-        return best
-
-
-def cut_windows(
-    tokens: tf.RaggedTensor,
-    max_seq_length: int,
-    stride: int,
-    query: tf.RaggedTensor | None = None,
-    min_windows: int = 0,
-) -> Windows:
-    """Cuts texts into overlapping windows that cover them.
-
-    For example, texts of 0, 7 and 3 tokens become four windows of at most 4
-    tokens, beside [CLS] and [SEP]. Each begins 2 tokens after the one before:
-
-        tokens of the texts     0 1 2 3 4 5 6   7 8 9
-        windows of the second   0 1 2 3
-                                    2 3 4 5
-                                        4 5 6
-        window of the third                     7 8 9
-
-    `text_indices` are 1, 1, 1 and 2, `starts` are 0, 2, 4 and 7, and `lengths`
-    are 4, 4, 3 and 3.
-
-    Args:
-        tokens: ragged int32 [N, None], WordPiece ids of the texts.
-        max_seq_length: length in WordPieces of a packed input. A window fills
-            it, but the last window of a text may be shorter.
-        stride: number of tokens from the start of a window to the start of the
-            next window.
-        query: ragged int32 [N, None], WordPiece ids before each window of a
-            text. See Windows.
-        min_windows: number of windows, 0 or 1, to create for a text that
-            contains no tokens.
-    """
-    num_tokens = tokens.row_lengths()
-    max_tokens = tf.zeros_like(num_tokens) + max_seq_length - 2
-    if query is not None:
-        max_tokens -= query.row_lengths() + 1
-    strides = tf.minimum(max_tokens, stride)
-    beyond = tf.maximum(num_tokens - max_tokens, 0)
-    num_windows = 1 + (beyond + strides - 1) // strides
-    num_windows = tf.where(num_tokens > 0, num_windows, min_windows)
-    window_indices = tf.ragged.range(num_windows)
-    text_indices = row_ids(
-        window_indices.row_splits, tf.size(window_indices.flat_values)
-    )
-    starts = window_indices.flat_values * tf.gather(strides, text_indices)
-    lengths = tf.minimum(
-        tf.gather(num_tokens, text_indices) - starts,
-        tf.gather(max_tokens, text_indices),
-    )
-    starts += tf.gather(tokens.row_starts(), text_indices)
-    return Windows(text_indices, starts, lengths, tokens, query)
-
-
-def _join_parts(
+def join_parts(
     tokenizer: TokenizerLayer,
     parts: Sequence[tf.RaggedTensor],
     ends_second: tf.Tensor | int = 1,
@@ -360,7 +203,7 @@ def _join_parts(
     )
 
 
-def _cut_ranges(
+def cut_ranges(
     tokens: tf.RaggedTensor, starts: tf.Tensor, lengths: tf.Tensor
 ) -> tf.RaggedTensor:
     """Cuts ranges of WordPiece ids out of texts.
@@ -380,7 +223,7 @@ def _cut_ranges(
     )
 
 
-def _pad_ids(
+def pad_ids(
     ids: tf.RaggedTensor, first_lengths: tf.Tensor, max_seq_length: int
 ) -> dict[str, tf.Tensor]:
     """Pads the ids of inputs, and creates their masks and segment ids.

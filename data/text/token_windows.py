@@ -136,7 +136,7 @@ def cut_windows(
     return [tokens[start : start + length] for start, length in spans]
 
 
-def max_context_windows(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
+def find_max_context_windows(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
     """Finds the window that contains the most context around each token.
 
     The context is the number of tokens to the token's left or to its right in
@@ -155,7 +155,7 @@ def max_context_windows(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
     `doc_spans` are (start, length) of the passage's windows, which cover it.
 
     Examples:
-        >>> max_context_windows([(0, 5), (3, 5), (6, 5)]).tolist()
+        >>> find_max_context_windows([(0, 5), (3, 5), (6, 5)]).tolist()
         [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
 
     Returns:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from absl import logging
 
-from data import output_formats, output_writer
+from data import output_arrays, output_writer
 from data.io import file_checksums
-from data.output_formats import (
+from data.output_rows import (
     OutputRow,
     OutputSchema,
     flatten_prediction,
@@ -275,7 +275,7 @@ class BulkJob(Job[BulkUnit]):
     """
 
     setup: BulkSetup
-    work_name = "Predicting"
+    progress_description = "Predicting"
 
     @property
     def paths(self) -> JobPaths:
@@ -429,8 +429,8 @@ def _create_schema(setup: BulkSetup, columns: InputColumns) -> OutputSchema:
     """
     replies = _compute_example_replies(setup)
     if setup.output_format == "npy":
-        name = output_formats.choose_numeric_field(replies[0])
-        arrays = [output_formats.to_numbers(reply[name]) for reply in replies]
+        name = output_arrays.choose_numeric_field(replies[0])
+        arrays = [output_arrays.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
         if len(shapes) > 1:
             raise ValueError(

@@ -12,7 +12,7 @@ import shutil
 import pytest
 import tensorflow as tf
 
-from data.io import tfrecords
+from data.io import tf_examples, tfrecords
 from modeling.checkpoints import tf1_checkpoint
 from tests.support import script_runner
 from tests.support.models import write_config
@@ -51,7 +51,7 @@ def write_wrong_records(folder, sample_records):
     )
     lies = b"".join([*itertools.islice(framed, 20), create_header(1 << 30)])
     (folder / "lies.tfrecord").write_bytes(lies)
-    squad = tfrecords.encode_example({"unique_ids": [1]})
+    squad = tf_examples.encode_example({"unique_ids": [1]})
     (folder / "other.tfrecord").write_bytes(tfrecords.frame_record(squad))
 
 

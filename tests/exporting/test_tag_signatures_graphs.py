@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import ner_examples, sentence_windows
+from data.ner import ner_examples, tag_decoding
 from data.probabilities import to_log_probabilities
 from exporting import tag_signatures
 
@@ -43,7 +43,7 @@ def random_rows(labels, lengths):
 def decode_in_python(rows, labels):
     """Returns the best legal tags of all texts, as one list of ids."""
     decoded = [
-        sentence_windows.decode_tags(to_log_probabilities(row), labels, True)
+        tag_decoding.decode_tags(to_log_probabilities(row), labels, True)
         for row in rows
     ]
     return [*itertools.chain(*decoded)]

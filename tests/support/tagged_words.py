@@ -12,7 +12,8 @@ from typing import Any
 from data.ner import annotation_files
 from data.ner.ner_examples import NerExample, NerOptions
 from data.ner.ner_reader import NerReader
-from data.sets.held_sets import FileSets, SetFile
+from data.sets.example_reader import SetFile
+from data.sets.held_sets import FileSets
 from data.sets.set_names import BaseSet, DataFileOptions
 
 # Two sentences, which tests write in many layouts.

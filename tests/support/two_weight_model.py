@@ -22,7 +22,8 @@ import modeling
 from data.io import record_datasets
 from data.io.feature_specs import FeatureSpec
 from data.io.record_datasets import Records
-from data.io.tfrecords import encode_example, frame_record
+from data.io.tf_examples import encode_example
+from data.io.tfrecords import frame_record
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor

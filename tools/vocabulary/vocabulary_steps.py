@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from absl import logging
 
 from data.io import text_files
-from data.pretraining.documents import guess_markup, warn_of_markup
+from data.pretraining.corpus_checks import guess_markup, warn_of_markup
 from data.text import tokenization, vocabulary_learning
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from absl import logging
 
-from data.sets.held_sets import HeldSets, RowExample, RowExampleT
+from data.sets.example_reader import RowExample, RowExampleT
+from data.sets.held_sets import HeldSets
 from data.text.tokenization import FullTokenizer
 from options.parsed_command import ParsedCommand
 from training.config.fine_tuning_config import DataFileConfigT

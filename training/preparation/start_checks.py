@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
+from data.sets.label_spelling import list_similar_labels
 from data.sets.set_names import suffix_of
-from data.sets.set_warnings import list_similar_labels
 from model_folders import atomic_folders
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset

@@ -10,8 +10,8 @@ import dataclasses
 import os
 
 import modeling
+from data.text.casing import chosen_casing
 from data.text.tokenization import FullTokenizer, load_tokenizer
-from data.text.vocabulary_files import chosen_casing
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import (

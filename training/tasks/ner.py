@@ -14,12 +14,8 @@ import numpy as np
 import modeling
 from data import report
 from data.arrays import FloatArray
-from data.io import feature_specs, tfrecords
-from data.ner import (
-    entity_scoring,
-    predicted_entities,
-    sentence_windows,
-)
+from data.io import feature_specs, tf_examples
+from data.ner import entity_scoring, predicted_entities, sentence_windows
 from data.ner.ner_examples import NerExample
 from data.ner.ner_reader import NerReader
 from data.ner.sentence_windows import NerFeatures
@@ -95,11 +91,11 @@ class NerTask(
             self.tokenizer,
             document_context=self.config.ner.document_context,
         ):
-            labels: dict[str, tfrecords.Values] = {
+            labels: dict[str, tf_examples.Values] = {
                 "label_ids": window.label_ids,
                 "label_weights": window.label_weights,
             }
-            yield tfrecords.encode_inputs(window, labels), window
+            yield tf_examples.encode_inputs(window, labels), window
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of the records, the same for all sets."""
@@ -211,5 +207,5 @@ def load_task(
     """Checks all sets of the command, and creates the task with their tags."""
     # There are labels, because the task is no regression.
     labels = sets.read_labels() or []
-    sets.hold(starting_point.config.set_names)
+    sets.read_all(starting_point.config.set_names)
     return NerTask(starting_point, sets, labels=labels)

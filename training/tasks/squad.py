@@ -274,9 +274,9 @@ def load_task(
     """
     config = starting_point.config
     if config.reads_predict_file:
-        sets.hold(["dev"])
+        sets.read_all(["dev"])
     if config.training.do_train:
-        sets.hold(["train"])
+        sets.read_all(["train"])
     if config.evaluates:
         sets.read_gold_answers().log_num_skipped()
     elif config.reads_predict_file:

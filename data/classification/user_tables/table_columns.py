@@ -116,16 +116,16 @@ class ColumnOptions(LayoutOptions):
         )
 
 
-def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
+def parse_label_columns(value: str, columns: Iterable[str]) -> list[str]:
     """Returns the columns that --label_column names.
 
     Commas separate the names, unless the table has a column whose name is the
     complete value.
 
     Examples:
-        >>> label_columns_of("spam,ham", columns=["text", "spam", "ham"])
+        >>> parse_label_columns("spam,ham", columns=["text", "spam", "ham"])
         ['spam', 'ham']
-        >>> label_columns_of("spam,ham", columns=["text", "spam,ham"])
+        >>> parse_label_columns("spam,ham", columns=["text", "spam,ham"])
         ['spam,ham']
 
     Args:
@@ -194,7 +194,7 @@ def _select_free_columns(
         if flag != "label_column"
     ]
     if "label_column" in chosen_columns:
-        used_columns += label_columns_of(
+        used_columns += parse_label_columns(
             chosen_columns["label_column"], columns
         )
     check_columns(str(path), columns, used_columns)

@@ -19,8 +19,8 @@ from data.classification.classification_examples import (
     parse_regression_label,
 )
 from data.classification.user_tables import label_notations
-from data.sets.held_sets import SetFile
-from data.sets.set_warnings import describe_misspelled_labels
+from data.sets.example_reader import SetFile
+from data.sets.label_spelling import describe_misspelled_labels
 from data.sets.text_keys import is_blank
 from data.tables import column_names
 from data.tables.tables import TableRow, texts_of
@@ -204,15 +204,15 @@ def _check_is_allowed(label: Label, place: str, labels: Sequence[str]) -> None:
             )
 
 
-def labels_of_flags(
+def choose_labels_of_flags(
     labels: Sequence[str] | None,
     output_mode: OutputMode,
     label_columns: Sequence[str],
-) -> list[str] | None:
+) -> list[str]:
     """Returns the labels that --labels or several label columns name.
 
-    The labels are in the order of the model's outputs. The result is [] if the
-    task is a regression, and None if only the rows name the labels.
+    The labels are in the order of the model's outputs. The result is [] if only
+    the rows name the labels, or if the task is a regression.
 
     Args:
         labels: value of --labels, None if it is not set.
@@ -234,10 +234,10 @@ def labels_of_flags(
     if output_mode == kinds.REGRESSION:
         # A regression has no labels, whatever --labels names.
         return []
-    return None if labels is None else names
+    return names
 
 
-def labels_of_examples(
+def list_labels(
     examples: Iterable[InputExample], output_mode: OutputMode, source: str
 ) -> list[str]:
     """Returns the labels of examples, in alphabetical order.

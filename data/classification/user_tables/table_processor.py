@@ -20,9 +20,10 @@ from data.classification.classification_processor import (
 from data.classification.user_tables import table_examples
 from data.classification.user_tables.table_columns import (
     ColumnOptions,
-    label_columns_of,
+    parse_label_columns,
 )
-from data.sets.held_sets import ExampleReader, FileSets, SetFile
+from data.sets.example_reader import ExampleReader, SetFile
+from data.sets.held_sets import FileSets
 from data.sets.set_names import (
     BASE_SETS,
     BaseSet,
@@ -30,7 +31,8 @@ from data.sets.set_names import (
     find_set_file,
 )
 from data.sets.text_keys import key_of
-from data.tables.tables import Table, TableRow, read_accepted_rows, read_table
+from data.tables.prodigy_rows import read_accepted_rows
+from data.tables.tables import Table, TableRow, read_table
 from files.paths import StrPath
 from model_folders import kinds
 from model_folders.kinds import OutputMode
@@ -179,7 +181,7 @@ def _read_label_columns(
         columns = table.read_column_names()
     elif data_dir is not None:
         columns = _read_columns_of_first_set(options, data_dir)
-    return label_columns_of(value, columns)
+    return parse_label_columns(value, columns)
 
 
 def _read_columns_of_first_set(
@@ -236,7 +238,8 @@ class TableReader(ExampleReader[InputExample]):
         self.output_mode: OutputMode = (
             kinds.MULTILABEL if is_one_hot else options.output_mode
         )
-        self.labels_of_flags = table_examples.labels_of_flags(
+        self.has_labels = self.output_mode != kinds.REGRESSION
+        self.labels_of_flags = table_examples.choose_labels_of_flags(
             options.labels, self.output_mode, label_columns
         )
         self.text_columns = options.text_columns()
@@ -281,11 +284,11 @@ class TableReader(ExampleReader[InputExample]):
             return []
         return class_names_of(example.label)
 
-    def keys_of(self, examples: Sequence[InputExample]) -> list[str]:
+    def compute_keys(self, examples: Sequence[InputExample]) -> list[str]:
         """Returns the key of each row's texts, or of its first text."""
         if self._definition.is_split_by_first_text:
             return [key_of([example.text_a]) for example in examples]
-        return super().keys_of(examples)
+        return super().compute_keys(examples)
 
     def collect_labels(
         self,
@@ -298,7 +301,7 @@ class TableReader(ExampleReader[InputExample]):
         Logs how many rows each label has, and warns of strange labels.
         """
         train_source = f"the train set in {source}"
-        labels = table_examples.labels_of_examples(
+        labels = table_examples.list_labels(
             [*train, *dev], self.output_mode, train_source
         )
         if not dev:
@@ -376,5 +379,6 @@ class TableReader(ExampleReader[InputExample]):
             similar_pairs.check_score_column(
                 file.source, label_column, other_columns, examples
             )
-        if file.set_name == "train" and self.labels_of_flags is None:
+        rows_name_labels = self.has_labels and not self.labels_of_flags
+        if file.set_name == "train" and rows_name_labels:
             table_examples.check_label_column(file.path, label_column, examples)

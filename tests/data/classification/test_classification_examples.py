@@ -5,9 +5,9 @@ import pytest
 from data.classification.classification_examples import (
     InputExample,
     class_names_of,
+    convert_regression_label,
     encode_label,
     parse_regression_label,
-    regression_value_of,
 )
 
 
@@ -47,4 +47,4 @@ def test_any_other_label_of_a_regression_is_an_error(value):
 
 def test_regression_value_of_refuses_a_list():
     with pytest.raises(ValueError, match="spam"):
-        regression_value_of(["spam"])
+        convert_regression_label(["spam"])

@@ -7,7 +7,8 @@ import pytest
 import tensorflow as tf
 
 from data.io import feature_specs, record_datasets
-from data.io.tfrecords import RecordWriter, encode_example
+from data.io.tf_examples import encode_example
+from data.io.tfrecords import RecordWriter
 
 SPEC = feature_specs.pretraining_spec(4, 2)
 

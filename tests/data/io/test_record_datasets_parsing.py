@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from data.io import record_datasets
 from data.io.feature_specs import FeatureSpec
-from data.io.tfrecords import encode_example
+from data.io.tf_examples import encode_example
 
 SPEC = {
     "input_ids": FeatureSpec((2,), at_least=0, at_most=9),

@@ -21,7 +21,7 @@ class CopyJob(Job[Unit]):
 
     wrong_input: str = ""
 
-    work_name = "Copying"
+    progress_description = "Copying"
 
     @property
     def paths(self):

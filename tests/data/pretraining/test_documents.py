@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from data.io import tfrecords
+from data.io import tf_examples
 from data.pretraining.documents import (
     Continuation,
     DocumentReader,
@@ -115,7 +115,7 @@ def test_a_wordpiece_is_the_bytes_of_its_id():
     assert vocabulary["[PAD]"] == b"\x00"
     assert vocabulary["boat"] == b"\x7f"
     # A varint has seven bits in a byte.
-    assert vocabulary["##s"] == b"\xac\x02" == tfrecords.encode_varint(300)
+    assert vocabulary["##s"] == b"\xac\x02" == tf_examples.encode_varint(300)
 
 
 def test_only_a_continuation_continues_a_word():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, record_datasets
-from data.io.tfrecords import RecordWriter, encode_example
+from data.io.tf_examples import encode_example
+from data.io.tfrecords import RecordWriter
 from data.pretraining import dynamic_masking
 from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer

@@ -9,7 +9,7 @@ import collections
 import random
 
 from data.pretraining import instances
-from data.pretraining.instances import InstanceContext
+from data.pretraining.instances import InstanceCreator
 from data.pretraining.pretraining_options import InstanceOptions
 from tests.support.scripted_draws import (
     BELOW_HALF,
@@ -29,13 +29,13 @@ def create_unmasked(documents, rng):
         short_seq_prob=0.1,
         dynamic_masking=True,
     )
-    created = instances.create_instances_from_document(
+    creator = InstanceCreator(VOCABULARY, options, rng)
+    created = creator.create_instances_from_document(
         [
             [encode_text(sentence) for sentence in document]
             for document in documents
         ],
         0,
-        InstanceContext(VOCABULARY, options, rng),
     )
     return [
         (decode_tokens(instance.tokens), instance.is_random_next)

@@ -8,10 +8,7 @@ import random
 
 import pytest
 
-from data.pretraining.instances import (
-    InstanceContext,
-    create_masked_lm_predictions,
-)
+from data.pretraining.instances import InstanceCreator
 from data.pretraining.pretraining_options import InstanceOptions
 from tests.support.scripted_draws import (
     NAMES,
@@ -30,13 +27,10 @@ IS_MASKED = 0.0
 
 
 def mask_tokens(tokens, candidates, rng, **options):
-    return create_masked_lm_predictions(
-        tokens,
-        candidates,
-        InstanceContext(
-            VOCABULARY, InstanceOptions(vocab_file="", **options), rng
-        ),
+    creator = InstanceCreator(
+        VOCABULARY, InstanceOptions(vocab_file="", **options), rng
     )
+    return creator.create_masked_lm_predictions(tokens, candidates)
 
 
 def mask_text(text, rng, **options):

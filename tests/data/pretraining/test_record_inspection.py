@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from data.io import tfrecords
+from data.io import tf_examples, tfrecords
 from data.parallel_jobs.job_files import JobFiles, JobPaths
 from data.pretraining import record_inspection, sharded_writing
 
@@ -16,7 +16,7 @@ def write_shard(path, numbers):
     with tfrecords.RecordWriter([str(path)]) as writer:
         for number in numbers:
             writer.write(
-                tfrecords.encode_example(
+                tf_examples.encode_example(
                     {"input_ids": [number] * 8, "masked_lm_positions": [1, 2]}
                 )
             )
@@ -122,7 +122,7 @@ def test_empty_shards_are_files_too(shard_files, tmp_path):
 
 def test_lengths_of_records_without_masks_are_in_the_manifest(shard_files):
     with tfrecords.RecordWriter([shard_files[0]]) as writer:
-        writer.write(tfrecords.encode_example({"input_ids": [7] * 8}))
+        writer.write(tf_examples.encode_example({"input_ids": [7] * 8}))
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 3}
     assert record_inspection.read_masking_and_lengths(shard_files) == (
         False,

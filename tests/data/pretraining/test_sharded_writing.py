@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, record_datasets, tfrecords
-from data.pretraining import sharded_writing
-from data.pretraining.sharded_writing import (
-    InstanceUnit,
-    write_records_at_scale,
-)
+from data.pretraining import instance_units, sharded_writing
+from data.pretraining.instance_units import InstanceUnit
+from data.pretraining.sharded_writing import write_records_at_scale
 from files import lock
 from tests.support.shards import (
     CORPUS,
@@ -151,7 +149,7 @@ def interrupt_job(tmp_path, monkeypatch):
 def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     whole = create_shards(tmp_path / "whole")
     written.clear()
-    write_json = sharded_writing.write_json
+    write_json = instance_units.write_json
 
     def stop_at_last(path, contents):
         if path.endswith("2.json"):
@@ -159,7 +157,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
         write_json(path, contents)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sharded_writing, "write_json", stop_at_last)
+        patch.setattr(instance_units, "write_json", stop_at_last)
         with pytest.raises(Stop):
             create_shards(tmp_path)
     (tmp_path / "out-00000-of-00003").unlink()

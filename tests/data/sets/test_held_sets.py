@@ -65,7 +65,7 @@ def test_a_set_that_was_taken_is_freed(held_sets):
 
 
 def test_hold_reads_sets_once(held_sets):
-    held_sets.hold(["test", "train"])
+    held_sets.read_all(["test", "train"])
     assert held_sets.read_names == ["test", "train"]
     held_sets.read("dev")
     assert held_sets.read_names == ["test", "train"]

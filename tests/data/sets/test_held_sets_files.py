@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 import pytest
 
-from data.sets.held_sets import ExampleReader, FileSets
+from data.sets.example_reader import ExampleReader
+from data.sets.held_sets import FileSets
 from data.sets.set_names import DataFileOptions
 from tests.support.log_lines import logged_warnings
 
@@ -42,8 +43,9 @@ class RecordingReader(ExampleReader):
     )
     key_names = ("text",)
 
-    def __init__(self, labels):
+    def __init__(self, labels, has_labels):
         self.labels_of_flags = labels
+        self.has_labels = has_labels
         self.read_files = []
 
     def read_file(self, file):
@@ -80,11 +82,12 @@ def create_recording(tmp_path):
         reader_class=RecordingReader,
         *,
         data_file=None,
-        labels=None,
+        labels=(),
+        has_labels=True,
         warns_of_repetitions=False,
     ):
         return FileSets(
-            reader_class(labels),
+            reader_class(labels, has_labels),
             None if data_file else tmp_path,
             DataFileOptions(data_file=data_file and str(tmp_path / data_file)),
             warns_of_repetitions=warns_of_repetitions,
@@ -209,7 +212,7 @@ def test_labels_of_flags_read_no_file(create_recording):
 
 def test_a_regression_has_no_labels_to_read(tmp_path, create_recording):
     (tmp_path / "dev.csv").write_text("text,label\nc,2.5\n")
-    file_sets = create_recording(labels=())
+    file_sets = create_recording(has_labels=False)
     assert file_sets.read_labels() is None
     file_sets.read("dev")
     assert file_sets.reader.read_files == [("dev.csv", ())]
@@ -239,8 +242,8 @@ def test_only_the_dev_set_of_a_data_file_keeps_its_rows(create_recording):
 class WeakReader(RecordingReader):
     """Refers to the examples that it reads, without keeping them in memory."""
 
-    def __init__(self, labels):
-        super().__init__(labels)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
         self.references = []
 
     def read_file(self, file):

@@ -6,7 +6,7 @@ recorded.
 
 import pytest
 
-from data.io import tfrecords
+from data.io import tf_examples
 from data.squad.passage_windows import encode_squad_features
 from tests.support.squad.squad_passages import create_windows
 
@@ -66,4 +66,4 @@ def test_only_records_for_training_contain_the_answer(
         tmp_path, tokenizer, "a b", (0, "a"), training=training
     )
     record = encode_squad_features(window)
-    assert tfrecords.feature_lengths(record) == lengths
+    assert tf_examples.feature_lengths(record) == lengths

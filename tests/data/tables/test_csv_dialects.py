@@ -2,12 +2,8 @@
 
 import pytest
 
-from data.tables.csv_dialects import (
-    NO_DELIMITER,
-    CsvSample,
-    Dialect,
-    guess_dialect,
-)
+from data.tables.csv_dialects import guess_dialect
+from data.tables.csv_sample import NO_DELIMITER, CsvSample, Dialect
 from data.tables.table_layout import TableLayout
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 

@@ -2,12 +2,8 @@
 
 import pytest
 
-from data.tables.csv_dialects import Dialect
-from data.tables.csv_tables import (
-    CsvTable,
-    MalformedRow,
-    has_swallowed_lines,
-)
+from data.tables.csv_sample import Dialect
+from data.tables.csv_tables import CsvTable, MalformedRow, has_swallowed_lines
 
 
 def parse_rows(lines, dialect):

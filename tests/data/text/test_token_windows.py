@@ -6,9 +6,9 @@ import pytest
 from data.text.token_windows import (
     cut_spans,
     cut_windows,
+    find_max_context_windows,
     join_tokens,
     log_num_cut,
-    max_context_windows,
     pad_input,
     stack_inputs,
 )
@@ -34,7 +34,7 @@ def test_a_token_belongs_to_the_window_with_most_context(
     num_tokens, max_tokens, doc_stride
 ):
     spans = cut_spans(num_tokens, max_tokens, doc_stride)
-    windows = max_context_windows(spans)
+    windows = find_max_context_windows(spans)
     for index, (start, length) in enumerate(spans):
         positions = np.arange(start, start + length)
         np.testing.assert_array_equal(

@@ -17,7 +17,7 @@ from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
-from data.text.packing_graph import Windows
+from data.text.token_windows_graph import Windows
 from exporting import passage_windows_graph
 from tests.support import golden
 

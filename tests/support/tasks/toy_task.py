@@ -15,7 +15,7 @@ import tensorflow as tf
 import modeling
 from data.arrays import FloatArray
 from data.io import feature_specs
-from data.io.tfrecords import encode_example
+from data.io.tf_examples import encode_example
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from modeling import losses

@@ -4,7 +4,7 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.user_tables.table_examples import RowParser
-from data.sets.held_sets import SetFile
+from data.sets.example_reader import SetFile
 from data.tables.tables import TableRow
 
 

@@ -5,9 +5,9 @@ import pytest
 from data.classification.classification_examples import InputExample
 from data.classification.user_tables.table_examples import (
     check_label_column,
+    choose_labels_of_flags,
     count_labels,
-    labels_of_examples,
-    labels_of_flags,
+    list_labels,
     log_label_counts,
     warn_of_joined_labels,
     warn_of_labels,
@@ -19,44 +19,45 @@ def examples(*labels):
 
 
 def test_rows_name_the_labels_in_alphabetical_order():
-    labels = labels_of_examples(
-        examples(*"yyxnm"), "classification", "train.csv"
-    )
+    labels = list_labels(examples(*"yyxnm"), "classification", "train.csv")
     assert labels == [*"mnxy"]
 
 
 def test_a_train_set_of_one_label_is_an_error():
     with pytest.raises(ValueError, match=r"train.csv must name 2 .*'x'"):
-        labels_of_examples(examples("x", "x"), "classification", "train.csv")
+        list_labels(examples("x", "x"), "classification", "train.csv")
 
 
 def test_several_labels_may_be_a_single_one_that_is_on_or_off():
     rows = examples(["x"], [])
-    assert labels_of_examples(rows, "multilabel", "train.csv") == ["x"]
+    assert list_labels(rows, "multilabel", "train.csv") == ["x"]
 
 
 def test_count_labels_leaves_out_examples_without_a_label():
     assert count_labels(examples("x", None, ["x", "y"])) == {"x": 2, "y": 1}
 
 
-def test_labels_of_flags_returns_none_if_no_flag_names_labels():
-    assert labels_of_flags(None, "classification", ["label"]) is None
+def test_without_a_flag_only_the_rows_name_the_labels():
+    assert choose_labels_of_flags(None, "classification", ["label"]) == []
 
 
 @pytest.mark.parametrize("labels", [None, ["1", "2"]])
 def test_a_regression_has_no_labels(labels):
-    assert labels_of_flags(labels, "regression", ["label"]) == []
+    assert choose_labels_of_flags(labels, "regression", ["label"]) == []
 
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
 def test_a_label_of_a_flag_may_have_another_spelling(mode):
     labels = ["inns", "\ufeffold\u00a0boats"]
-    assert labels_of_flags(labels, mode, ["label"]) == ["inns", "old boats"]
+    assert choose_labels_of_flags(labels, mode, ["label"]) == [
+        "inns",
+        "old boats",
+    ]
 
 
 def test_a_flag_that_names_one_label_is_an_error():
     with pytest.raises(ValueError, match="--labels must name 2"):
-        labels_of_flags(["x"], "classification", ["label"])
+        choose_labels_of_flags(["x"], "classification", ["label"])
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_several_columns_are_the_labels_unless_a_flag_names_them(
     labels, expected
 ):
     columns = ["toxic", "insult"]
-    assert labels_of_flags(labels, "multilabel", columns) == expected
+    assert choose_labels_of_flags(labels, "multilabel", columns) == expected
 
 
 def test_a_column_of_texts_is_an_error():

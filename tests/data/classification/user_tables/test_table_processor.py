@@ -97,7 +97,7 @@ def test_examples_of_a_dev_set_keep_their_rows(train_and_dev):
 
 def test_equal_texts_have_equal_keys(train_and_dev):
     first, second = train_and_dev.sets.read("train")
-    keys = train_and_dev.sets.reader.keys_of([first, second, first])
+    keys = train_and_dev.sets.reader.compute_keys([first, second, first])
     assert keys[0] == keys[2] != keys[1]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.table_checks import check_title
+from data.tables.header_line_checks import check_title
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 

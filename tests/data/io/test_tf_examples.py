@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from data.io import tfrecords
+from data.io import tf_examples
 
 
 @pytest.mark.parametrize(
@@ -16,13 +16,13 @@ from data.io import tfrecords
     ],
 )
 def test_tensorflow_parses_the_values_of_a_feature(values, kind):
-    encoded = tfrecords.encode_example({"name": values, "other": [1]})
+    encoded = tf_examples.encode_example({"name": values, "other": [1]})
     features = tf.train.Example.FromString(encoded).features.feature
     assert {*features} == {"name", "other"}
     assert getattr(features["name"], kind).value == values
 
 
-OURS = tfrecords.encode_example({"a": [1, 300], "b": [0.5], "c": b"\x01"})
+OURS = tf_examples.encode_example({"a": [1, 300], "b": [0.5], "c": b"\x01"})
 
 
 def test_lengths_of_features_are_those_of_tensorflow():
@@ -39,13 +39,13 @@ def test_lengths_of_features_are_those_of_tensorflow():
         "none": tf.train.Feature(),
     }
     example = tf.train.Example(features=tf.train.Features(feature=lists))
-    assert tfrecords.feature_lengths(example.SerializeToString()) == {
+    assert tf_examples.feature_lengths(example.SerializeToString()) == {
         "ints": 5,
         "floats": 3,
         "texts": 2,
         "none": 0,
     }
-    assert tfrecords.feature_lengths(OURS) == {"a": 2, "b": 1, "c": 1}
+    assert tf_examples.feature_lengths(OURS) == {"a": 2, "b": 1, "c": 1}
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_lengths_of_features_are_those_of_tensorflow():
 )
 def test_a_record_that_is_not_an_example_has_no_lengths(wrong):
     with pytest.raises(ValueError, match=r"tf\.train\.Example"):
-        tfrecords.feature_lengths(wrong)
+        tf_examples.feature_lengths(wrong)

@@ -5,10 +5,7 @@ test_annotation_files.py and test_annotated_rows.py read such tasks from files.
 
 import pytest
 
-from data.ner.annotated_rows import (
-    is_label_studio_task,
-    parse_label_studio_task,
-)
+from data.ner.label_studio import is_label_studio_task, parse_label_studio_task
 
 TEXT = "Anna left Oslo."
 ANNA = {"start": 0, "end": 4, "labels": ["PER"]}

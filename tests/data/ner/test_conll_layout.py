@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.ner import conll_columns
+from data.ner import conll_layout
 from tests.support.tagged_words import (
     TAGS,
     WORDS,
@@ -142,4 +142,4 @@ def test_tables_are_read_with_any_mark(tmp_path, text, name):
     ],
 )
 def test_a_line_is_cut_at_blanks_or_its_separator(line, separator, cells):
-    assert conll_columns.split_line(line, separator) == cells
+    assert conll_layout.split_line(line, separator) == cells

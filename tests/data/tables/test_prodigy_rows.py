@@ -2,7 +2,8 @@
 
 import pytest
 
-from data.tables.tables import TableRow, read_accepted_rows
+from data.tables.prodigy_rows import read_accepted_rows
+from data.tables.tables import TableRow
 
 
 def create_row(number, cells):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from data.ner.sentence_windows import decode_tags
+from data.ner.tag_decoding import decode_tags
 from data.probabilities import to_log_probabilities
 
 SCHEMES = {

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from data.pretraining import documents
+from data.pretraining import corpus_checks
 from tests.support.log_lines import logged_warnings
 from tests.support.shards import create_shards
 
@@ -49,17 +49,17 @@ USUAL = {
 
 @pytest.mark.parametrize("line", ["</doc>", '<doc id="1">', '{"text": "a"}'])
 def test_tags_and_objects_are_not_sentences(line):
-    assert documents.guess_markup(line)
+    assert corpus_checks.guess_markup(line)
 
 
 @pytest.mark.parametrize("line", ["", "<b>Harbor</b>", "{curly}", "The <doc>"])
 def test_other_lines_with_marks_may_be_sentences(line):
-    assert documents.guess_markup(line) is None
+    assert corpus_checks.guess_markup(line) is None
 
 
 def test_a_usual_corpus_is_counted_without_a_warning(caplog):
     caplog.set_level("INFO")
-    documents.check_and_log_counts(Counter(USUAL), ["a.txt"])
+    corpus_checks.check_and_log_counts(Counter(USUAL), ["a.txt"])
     assert caplog.messages == [
         "corpus: 2 documents, 6 sentences, 100 WordPieces, 1.00% [UNK]"
     ]
@@ -67,4 +67,4 @@ def test_a_usual_corpus_is_counted_without_a_warning(caplog):
 
 def test_input_without_text_is_named():
     with pytest.raises(ValueError, match=r"no text in the input: a\.txt, b"):
-        documents.check_and_log_counts(Counter(), ["a.txt", "b.txt"])
+        corpus_checks.check_and_log_counts(Counter(), ["a.txt", "b.txt"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.ner.labeled_spans import check_span_labels, tag_words
+from data.ner.span_tagging import check_span_labels, tag_words
 
 TEXT = "Anna left New York"
 WORDS = TEXT.split()

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from data.text import tokenization
-from data.text.vocabulary_files import chosen_casing
+from data.text.casing import chosen_casing
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.reading.preset import Preset
 from tests.support import golden

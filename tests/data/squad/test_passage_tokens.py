@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from data.squad.passage_windows import (
+from data.squad.passage_tokens import (
     PassageTokenizer,
     find_answer_tokens,
     tokenize_with_spans,

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from data.tables.csv_dialects import MAX_ROWS, CsvSample, Dialect
+from data.tables.csv_sample import MAX_ROWS, CsvSample, Dialect
 
 COMMAS = Dialect(",")
 

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from data.text import token_windows
-from data.text.packing_graph import cut_windows
+from data.text.token_windows_graph import cut_windows
 
 # The number of tokens of three texts.
 COUNTS = [0, 7, 3]
@@ -89,6 +89,6 @@ def test_the_most_context_is_that_of_token_windows(stride):
     tokens = tf.RaggedTensor.from_row_lengths(tf.range(23), [23])
     windows = cut_windows(tokens, 7, stride)
     spans = token_windows.cut_spans(23, 5, stride)
-    best = windows.max_context_windows(tf.range(23, dtype=tf.int64))
-    expected = token_windows.max_context_windows(spans)
+    best = windows.find_max_context_windows(tf.range(23, dtype=tf.int64))
+    expected = token_windows.find_max_context_windows(spans)
     assert best.numpy().tolist() == expected.tolist()

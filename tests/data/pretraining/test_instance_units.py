@@ -7,8 +7,8 @@ import pytest
 
 from data.io import tfrecords
 from data.pretraining.documents import LineRange
+from data.pretraining.instance_units import InstanceUnit
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.sharded_writing import InstanceUnit
 from tests.support.shards import CORPUS, VOCAB
 
 OPTIONS = InstanceOptions(

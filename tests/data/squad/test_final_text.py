@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.squad.answer_decoding import find_final_text, read_words
+from data.squad.final_text import find_final_text, read_words
 from data.squad.squad_examples import SquadExample
 from data.text.tokenization import BasicTokenizer
 

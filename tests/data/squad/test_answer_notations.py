@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.squad import squad_questions
+from data.squad import answer_notations
 from data.squad.squad_questions import read_squad_file
 from tests.support.squad.squad_passages import read_answers, write_questions
 
@@ -126,7 +126,7 @@ def test_an_answer_with_brackets_of_the_passage_is_a_text(tmp_path):
 
 def test_a_cell_that_is_a_part_of_the_passage_is_a_text():
     context = "The year [1895] was cold."
-    assert squad_questions.parse_cell("[1895]", context) == "[1895]"
+    assert answer_notations.parse_cell("[1895]", context) == "[1895]"
 
 
 @pytest.mark.parametrize(
@@ -141,14 +141,14 @@ def test_a_cell_that_is_a_part_of_the_passage_is_a_text():
     ],
 )
 def test_a_whole_number_may_be_written_as_pandas_does(value, number):
-    assert squad_questions.parse_whole_number(value) == number
+    assert answer_notations.parse_whole_number(value) == number
 
 
 @pytest.mark.parametrize("value", [15.5, "15th", [15]])
 def test_parse_whole_number_returns_other_values_unchanged(value):
-    assert squad_questions.parse_whole_number(value) == value
+    assert answer_notations.parse_whole_number(value) == value
 
 
 def test_a_row_without_a_column_of_answers_has_none():
     row = {"question": QUESTION, "context": CONTEXT}
-    assert squad_questions.answers_of_row(row) == {}
+    assert answer_notations.parse_row_answers(row) == {}

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from data.output_formats import OutputRow, RowStatus, write_npy
+from data.output_arrays import write_npy
+from data.output_rows import OutputRow, RowStatus
 from tests.support import fresh_process
 
 FAILED = OutputRow({"line": 1, "error": "x"}, RowStatus.FAILED)
@@ -59,7 +60,7 @@ def test_answers_without_numbers_ask_for_a_field():
 
 _WRITE_ARRAY = """
 import sys
-from data import output_formats, output_writer
+from data import output_rows, output_writer
 
 def read(key):
     for line in open("/proc/self/status"):
@@ -67,7 +68,7 @@ def read(key):
             return int(line.split()[1]) // 1024
 
 before = read("VmRSS")
-row = output_formats.OutputRow({"mean": [0.5] * 1024})
+row = output_rows.OutputRow({"mean": [0.5] * 1024})
 batches = ([row] for _ in range(50_000))
 output_writer.write_output(sys.argv[1], "npy", batches)
 print(read("VmHWM") - before)
