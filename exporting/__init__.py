@@ -1,9 +1,15 @@
 """Writes trained models as exports, which serving/ reads.
 
-To write an export:
+What users call:
 
-    export_options.py: `ExportOptions`, which `export` takes, and
-        `ExportFormatOptions`, from whose flags scripts and tools create them
+    ExportOptions: Options of an export that do not depend on the kind of the
+        model.
+    export: Exports a model, with signatures that suit the kind of the model.
+
+The modules that contain them:
+
+    export_options.py: `ExportOptions`, and `ExportFormatOptions`, from whose
+        flags scripts and tools create them
     export_writer.py: `export`, which creates the signatures of the model, and
         writes the folder with all its files
 
@@ -45,3 +51,23 @@ What the signatures of several kinds share:
         the network on a few inputs at a time
     common_signatures.py: `ids`, which only runs the network, and `tokenize`
 """
+
+from typing import TYPE_CHECKING
+
+from dependencies import lazy
+
+if TYPE_CHECKING:
+    # The names of this package, for type checkers and editors. `as` tells them
+    # that the names are public.
+    from exporting.export_options import ExportOptions as ExportOptions
+    from exporting.export_writer import export as export
+
+# {name: its module}, as in the imports above. `lazy` imports a module at the
+# first use of its name.
+_MODULE_OF_NAME = {
+    "ExportOptions": "exporting.export_options",
+    "export": "exporting.export_writer",
+}
+
+__all__ = [*_MODULE_OF_NAME]
+__getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)

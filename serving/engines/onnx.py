@@ -93,7 +93,7 @@ def _read_inputs(
     if missing := ONNX_NAME_OF_INPUT.values() - theirs.keys():
         raise OSError(
             f"{path} has no input {min(missing)}, so another program wrote it. "
-            "Export the model with serving.export, or its weights with "
+            "Export the model with exporting.export, or its weights with "
             f"{with_command_names('python -m tools.export')}"
         )
     return {ours: theirs[name] for ours, name in ONNX_NAME_OF_INPUT.items()}

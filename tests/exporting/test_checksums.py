@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+import exporting
 import modeling
 import serving
 from exporting import export_formats
@@ -75,7 +76,7 @@ def test_other_weights_of_the_same_head_are_an_error(
     shutil.copytree(classifier, folder)
     model = create_model(modeling.BertClassifier, len(LABELS))
     model.set_weights([weight + 1 for weight in model.get_weights()])
-    serving.export(other, model, {"labels": LABELS}, create_options(name))
+    exporting.export(other, model, {"labels": LABELS}, create_options(name))
     assert serving.load(other).classify(TEXTS[0])
     copy_network(other, folder, name)
     # The graph is the same, so the message may name the file of the weights.

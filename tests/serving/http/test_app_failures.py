@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+import exporting
 import serving
 from serving.engines import EngineOptions
 from serving.http.app import ServerApp
@@ -79,7 +80,7 @@ def test_weights_of_nan_are_an_error_of_the_server(tmp_path, post, caplog):
     weight.assign(keras.ops.full_like(weight, float("nan")))
     options = exports.create_options("litert")
     settings = {"labels": exports.LABELS}
-    serving.export(tmp_path / "model", model, settings, options)
+    exporting.export(tmp_path / "model", model, settings, options)
     loaded = serving.load(tmp_path / "model")
     status, error = post(loaded, "A boat.")
     assert status == 500
