@@ -13,10 +13,10 @@ from exporting.export_formats import (
     ONNX_NAME_OF_INPUT,
     OWN_NAME_OF_OUTPUT,
 )
+from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,
     InputShapes,
-    OutputArrays,
     count_threads,
     explain_engine_errors,
     explain_load_errors,

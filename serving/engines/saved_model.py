@@ -11,9 +11,9 @@ import tensorflow as tf
 from data.arrays import IntArray
 from dependencies.installation import with_command_names
 from files.paths import literal_path
+from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,
-    OutputArrays,
     explain_engine_errors,
     explain_load_errors,
 )
