@@ -25,7 +25,7 @@ from serving.http.errors import (
 from serving.http.handlers import PAGE_FOLDER, PREDICT_SUFFIX, Handlers
 from serving.http.serve_config import LimitOptions
 from serving.http.served_models import ExportToServe, ServerState
-from serving.text_tasks.text_task import RequestError
+from serving.text_tasks.request_fields import RequestError
 from serving.text_tasks.text_task_registry import list_text_tasks
 
 _PAGE_FILES = [f"/{file.name}" for file in PAGE_FOLDER.iterdir()]

@@ -22,7 +22,8 @@ from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError, find_or_404
 from serving.http.serve_config import LimitOptions
 from serving.http.served_models import ServedModel, ServerState
-from serving.text_tasks.text_task import AnyTextTask, RequestError, RequestList
+from serving.text_tasks.request_fields import RequestError, RequestList
+from serving.text_tasks.text_task import AnyTextTask
 
 PAGE_FOLDER = Path(__file__).parent / "page"
 PREDICT_SUFFIX = ":predict"

@@ -18,7 +18,8 @@ from data.tables.file_ranges import FileRange
 from data.tables.rows import NumberedRow
 from data.tables.table_layout import TableLayout, format_of
 from files.paths import explain_file_errors
-from serving.text_tasks.text_task import AnyTextTask, Request, RequestField
+from serving.text_tasks.request_fields import Request, RequestField
+from serving.text_tasks.text_task import AnyTextTask
 
 _DEFAULT_LAYOUT = TableLayout(has_header=None)
 # The cells of a request that comes from no row. The mapping is read-only,

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from serving.http.app import ErrorHandlers
 from serving.http.errors import HttpError
-from serving.text_tasks.text_task import RequestError
+from serving.text_tasks.request_fields import RequestError
 from tests.support.serving import asgi
 
 

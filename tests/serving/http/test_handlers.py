@@ -17,7 +17,7 @@ from serving.http.errors import HttpError
 from serving.http.handlers import Handlers
 from serving.http.serve_config import LimitOptions
 from serving.http.served_models import ServerState
-from serving.text_tasks.text_task import RequestError
+from serving.text_tasks.request_fields import RequestError
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 

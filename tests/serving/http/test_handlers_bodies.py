@@ -11,7 +11,7 @@ from serving.http import handlers
 from serving.http.errors import HttpError
 from serving.http.handlers import parse_body, parse_predict_body
 from serving.http.serve_config import LimitOptions
-from serving.text_tasks.text_task import RequestError
+from serving.text_tasks.request_fields import RequestError
 from serving.text_tasks.text_task_registry import TEXT_TASKS_OF_CLASS
 from tests.support.serving.stub_engines import PARSE_NUMBER_TASK
 
