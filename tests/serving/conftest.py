@@ -49,7 +49,8 @@ def ask_server(load_text_model, saved_models_folder):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     # These import FastAPI.
     from serving.http.app import ServerApp
-    from serving.http.served_models import ExportToServe, ServedModel
+    from serving.http.served_model import ServedModel
+    from serving.http.server_state import ExportToServe
 
     exports = {
         name: ExportToServe(str(saved_models_folder / name), EngineOptions())

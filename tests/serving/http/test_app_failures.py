@@ -11,7 +11,8 @@ import exporting
 import serving
 from serving.engines import EngineOptions
 from serving.http.app import ServerApp
-from serving.http.served_models import ExportToServe, ServedModel
+from serving.http.served_model import ServedModel
+from serving.http.server_state import ExportToServe
 from tests.support.serving import asgi, exports
 
 PATH = "/api/models/m/classify"

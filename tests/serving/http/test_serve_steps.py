@@ -78,9 +78,9 @@ def serve_with(monkeypatch):
         def raise_error(name):
             raise error
 
-        module = types.ModuleType("served_models")
+        module = types.ModuleType("server_state")
         module.__getattr__ = raise_error
-        name = "serving.http.served_models"
+        name = "serving.http.server_state"
         monkeypatch.setitem(sys.modules, name, module)
         config = ServeConfig(
             engine_options=EngineOptions(), limits=LimitOptions(), model=["a"]

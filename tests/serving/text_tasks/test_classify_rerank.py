@@ -98,7 +98,7 @@ def test_each_passage_counts_as_a_text(exports):
     from serving.engines import EngineOptions
     from serving.http import app
     from serving.http.serve_config import LimitOptions
-    from serving.http.served_models import ExportToServe
+    from serving.http.server_state import ExportToServe
 
     export = ExportToServe(exports["ranker"], EngineOptions())
     few = app.ServerApp.create({"m": export}, limits=LimitOptions(max_texts=7))

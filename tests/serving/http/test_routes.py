@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.http.app import create_router
+from serving.http.routes import create_router
 from serving.http.serve_config import LimitOptions
-from serving.http.served_models import ServerState
+from serving.http.server_state import ServerState
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 
