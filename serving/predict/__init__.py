@@ -21,6 +21,7 @@ the model and the flags, so any processes and machines can work on the units, in
 any order, twice, and again after a kill. data/parallel_jobs/job.py
 describes how a job resumes:
 
-    bulk_job.py: `BulkJob`, whose units each read a part and write a shard, and
-        `BulkSetup`, which all units share
+    bulk_setup.py: `BulkSetup`, the model and the flags, which all units share
+    bulk_schema.py: finds the columns that all shards have
+    bulk_job.py: `BulkJob`, whose units each read a part and write a shard
 """
