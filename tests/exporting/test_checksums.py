@@ -26,14 +26,14 @@ def classifier_and_tagger(tmp_path_factory):
     """(format) -> folders of a classifier and of a tagger."""
     folder = tmp_path_factory.mktemp("both")
 
-    def classifier_and_tagger(name):
+    def export_both(name):
         kinds = "classifier", "ner"
         for kind in kinds:
             if not (folder / name / kind).exists():
                 export_model(kind, folder / name / kind, create_options(name))
         return [folder / name / kind for kind in kinds]
 
-    return classifier_and_tagger
+    return export_both
 
 
 def copy_network(source, target, name):

@@ -56,11 +56,11 @@ def embed(monkeypatch, tmp_path):
     exporting.export(tmp_path / "model", create_encoder(), {}, OPTIONS)
     loaded = tf.saved_model.load(str(tmp_path / "model"))
 
-    def embed(texts):
+    def call(texts):
         # A signature does not keep the variables alive, but `loaded` does.
         return loaded.signatures["embed"](text=tf.constant(texts))
 
-    return embed
+    return call
 
 
 def test_lengths_of_vectors_that_differ_too_much_are_refused(embed):

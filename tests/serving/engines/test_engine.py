@@ -65,12 +65,12 @@ def in_int8(request, tmp_path_factory):
 def load_on(export_folders, load_text_model):
     """(engine, kind) -> a model."""
 
-    def load_on(engine, kind):
+    def load(engine, kind):
         if engine == "saved_model":
             return load_text_model(kind)
         return serving.load(export_folders[kind], engine=engine)
 
-    return load_on
+    return load
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def classifier(tmp_path_factory):
 def post(caplog):
     """(model, texts) -> (status, error) of the server, and clears the log."""
 
-    def post(model, texts):
+    def send_texts(model, texts):
         async def main():
             export = ExportToServe(model.path, EngineOptions())
             server = ServerApp.create({"m": export})
@@ -46,7 +46,7 @@ def post(caplog):
         status, reply = asyncio.run(main())
         return status, reply["error"]
 
-    return post
+    return send_texts
 
 
 def break_ids(classifier, monkeypatch, to_ids):

@@ -28,11 +28,11 @@ def ask_server():
     state.load_models()
     router = create_router(state)
 
-    def ask_server(method, path, body=None):
+    def send(method, path, body=None):
         text = b"" if body is None else json.dumps(body).encode()
         return asyncio.run(asgi.ask(router, method, path, text))
 
-    return ask_server
+    return send
 
 
 @pytest.mark.parametrize(

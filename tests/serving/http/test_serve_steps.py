@@ -74,7 +74,7 @@ def serve_with(monkeypatch):
     """error -> serves nothing, after an import of the server raised it."""
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-    def serve_with(error):
+    def serve(error):
         def raise_error(name):
             raise error
 
@@ -87,7 +87,7 @@ def serve_with(monkeypatch):
         )
         serve_steps.serve_models(config, {}, token="")
 
-    return serve_with
+    return serve
 
 
 def test_a_package_that_is_not_installed_is_named(serve_with):
