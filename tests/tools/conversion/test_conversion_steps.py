@@ -9,10 +9,10 @@ from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 from tools.conversion.conversion_steps import (
+    choose_class_to_convert,
     choose_format,
-    choose_model_class,
     extend_tokenizer,
-    load_tokenizer,
+    load_checkpoint_tokenizer,
     write_copy,
 )
 from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
@@ -73,16 +73,18 @@ def test_the_flags_and_the_format_read_choose_the_format_written(
 def test_the_names_of_the_weights_tell_the_class_of_a_pretrained_model(
     checkpoints,
 ):
-    found = choose_model_class(create_config(), checkpoints["tf1"], Preset(""))
+    found = choose_class_to_convert(
+        create_config(), checkpoints["tf1"], Preset("")
+    )
     assert found == ModelClass.PRETRAINER
 
 
 def test_the_folder_and_then_the_flag_decide_the_class():
     preset = Preset("", model_class=ModelClass.SPAN_LABELER)
-    found = choose_model_class(create_config(), "absent", preset)
+    found = choose_class_to_convert(create_config(), "absent", preset)
     assert found == ModelClass.SPAN_LABELER
     config = create_config(model="classifier")
-    found = choose_model_class(config, "absent", preset)
+    found = choose_class_to_convert(config, "absent", preset)
     assert found == ModelClass.CLASSIFIER
 
 
@@ -101,7 +103,9 @@ def test_transformers_lacks_an_lstm_which_only_a_head_needs():
 
 def test_a_folder_without_a_vocabulary_asks_for_one():
     with pytest.raises(ValueError, match="--vocab_file"):
-        load_tokenizer(create_config(), tiny_config(), Preset("folder"))
+        load_checkpoint_tokenizer(
+            create_config(), tiny_config(), Preset("folder")
+        )
 
 
 def test_a_new_word_is_the_mean_of_its_old_wordpieces(tmp_path):
