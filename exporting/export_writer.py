@@ -26,7 +26,7 @@ from exporting.export_options import ExportOptions
 from exporting.litert_writer import write_litert
 from exporting.pretrained_signatures import create_pretrained_signatures
 from exporting.saved_model_writer import write_saved_model
-from exporting.signature_graphs import ExportSignatures
+from exporting.signatures import ExportSignatures
 from exporting.tag_signatures import create_tag_signatures
 from files import atomic
 from files.paths import explain_tensorflow_errors

@@ -9,8 +9,8 @@ data/output_writer.py writes the rows as JSON lines, CSV or npy.
 
 To reply to requests:
 
-    input_rows.py: reads requests from files, or from arguments, and finds the
-        columns of the fields of a request in a row
+    input_rows.py: reads requests from files, or from arguments
+    request_columns.py: finds the columns of the fields of a request in a row
     reply_loop.py: the main loop, from input rows to output rows, in batches of
         similar length, by `RowOptions`
 

@@ -16,7 +16,8 @@ from exporting import checksums
 from exporting.export_formats import ExportFormat
 from files.paths import is_remote
 from serving.model_cache import MODEL_CACHE
-from serving.predict.input_rows import InputRow, RequestColumns, read_range_rows
+from serving.predict.input_rows import InputRow, read_range_rows
+from serving.predict.request_columns import RequestColumns
 from serving.text_model import TextModel
 from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.text_task import ReplyOptions

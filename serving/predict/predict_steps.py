@@ -29,12 +29,12 @@ from serving.predict.bulk_setup import (
 )
 from serving.predict.input_rows import (
     InputRow,
-    RequestColumns,
     create_input_rows,
     read_input_rows,
 )
 from serving.predict.predict_config import PredictConfig
 from serving.predict.reply_loop import RowCounter, RowOptions, reply_to_rows
+from serving.predict.request_columns import RequestColumns
 from serving.text_model import TextModel
 from serving.text_tasks.asking import ModelAsker
 from terminal import signals
