@@ -18,8 +18,8 @@ from model_folders.reading import settings_check
 from model_folders.reading.preset import load_required_config, read_preset
 from options.parsed_command import ParsedCommand
 from tools.conversion.conversion_steps import (
+    choose_checkpoint_format,
     choose_class_to_convert,
-    choose_format,
     extend_tokenizer,
     load_checkpoint_tokenizer,
     load_model_to_convert,
@@ -36,7 +36,9 @@ def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
     bert_config = load_required_config(preset, config.bert_config_file)
     model_class = choose_class_to_convert(config, checkpoint, preset)
     settings_check.check_model_class(preset, model_class)
-    output_format = choose_format(config, checkpoint, preset, model_class)
+    output_format = choose_checkpoint_format(
+        config, checkpoint, preset, model_class
+    )
     tokenizer = load_checkpoint_tokenizer(config, bert_config, preset)
     old_ids = None
     if config.extended_vocab_file:

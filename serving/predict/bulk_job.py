@@ -136,7 +136,7 @@ class BulkJob(Job[BulkUnit]):
     def describe(self) -> JobDescription:
         """Returns the flags, and the checksums of the inputs and the model."""
         setup = self.setup
-        folder = Path(setup.load().path)
+        folder = Path(setup.load_text_model().path)
         return {
             "version": _VERSION,
             "flags": {**setup.flags(), "num_shards": self.num_shards},

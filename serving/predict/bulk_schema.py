@@ -16,7 +16,7 @@ from data.tables.file_ranges import FileRange, RangeFormat, guess_range_format
 from data.text.tokenization import MASK
 from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import InputRow
-from serving.predict.reply_loop import check_fields
+from serving.predict.reply_loop import check_output_fields
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.text_task import Reply
 
@@ -163,7 +163,7 @@ def _compute_example_replies(setup: BulkSetup) -> list[Reply]:
     fields = setup.output.fields
     if not fields:
         return replies
-    check_fields(fields, replies[0] | replies[1])
+    check_output_fields(fields, replies[0] | replies[1])
     return [
         {name: reply[name] for name in fields if name in reply}
         for reply in replies

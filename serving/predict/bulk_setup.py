@@ -115,7 +115,7 @@ class BulkSetup:
             **dataclasses.asdict(self.input.layout_options),
         }
 
-    def load(self) -> TextModel:
+    def load_text_model(self) -> TextModel:
         """Returns the model, which each process loads only once.
 
         Raises:
@@ -135,7 +135,7 @@ class BulkSetup:
 
     def create_asker(self) -> ModelAsker:
         """Returns the `ModelAsker` that computes the replies of the job."""
-        text_model = self.load()
+        text_model = self.load_text_model()
         return ModelAsker(
             text_model.text_engine,
             text_model.text_task(self.text_task_name),
@@ -172,7 +172,7 @@ class BulkSetup:
         self, ranges: Iterable[FileRange]
     ) -> Iterator[InputRow]:
         """Yields the rows in ranges of the input, as `read_range_rows` does."""
-        text_model = self.load()
+        text_model = self.load_text_model()
         columns = RequestColumns.choose(
             text_model.text_task(self.text_task_name),
             self.input.text_columns,

@@ -57,7 +57,7 @@ def choose_class_to_convert(
     return first
 
 
-def choose_format(
+def choose_checkpoint_format(
     config: ConvertCheckpointConfig,
     checkpoint: str,
     preset: Preset,

@@ -75,14 +75,14 @@ def test_relative_paths_begin_at_the_folder_of_the_job(path, expected):
 
 
 def test_the_model_is_loaded_once(setup):
-    assert setup.load() is setup.load()
+    assert setup.load_text_model() is setup.load_text_model()
 
 
 def test_another_model_than_that_of_the_job_is_refused(setup):
     other = dataclasses.replace(setup.model, checksum="0123abcd")
     changed = dataclasses.replace(setup, model=other)
     with pytest.raises(ValueError, match="another model than when the job"):
-        changed.load()
+        changed.load_text_model()
     with pytest.raises(ValueError, match="another model than when the job"):
         changed.check_model_files()
 

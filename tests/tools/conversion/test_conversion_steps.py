@@ -9,8 +9,8 @@ from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 from tools.conversion.conversion_steps import (
+    choose_checkpoint_format,
     choose_class_to_convert,
-    choose_format,
     extend_tokenizer,
     load_checkpoint_tokenizer,
     write_copy,
@@ -61,7 +61,7 @@ def checkpoints(tmp_path):
 def test_the_flags_and_the_format_read_choose_the_format_written(
     given, flags, written, checkpoints
 ):
-    chosen = choose_format(
+    chosen = choose_checkpoint_format(
         create_config(**flags),
         checkpoints[given],
         Preset(""),
@@ -92,12 +92,15 @@ def test_transformers_lacks_an_lstm_which_only_a_head_needs():
     preset = Preset("", training_settings={"bilstm": True})
     config = create_config(output_format="huggingface")
     with pytest.raises(ValueError, match="--bilstm"):
-        choose_format(config, "model", preset, ModelClass.CLASSIFIER)
-    chosen = choose_format(config, "model", preset, ModelClass.ENCODER)
+        choose_checkpoint_format(config, "model", preset, ModelClass.CLASSIFIER)
+    chosen = choose_checkpoint_format(
+        config, "model", preset, ModelClass.ENCODER
+    )
     assert chosen == "huggingface"
     config = create_config(output_format="tf1")
     assert (
-        choose_format(config, "model", preset, ModelClass.CLASSIFIER) == "tf1"
+        choose_checkpoint_format(config, "model", preset, ModelClass.CLASSIFIER)
+        == "tf1"
     )
 
 
