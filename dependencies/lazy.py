@@ -1,9 +1,9 @@
 """Imports the names of a package at their first use.
 
-`modeling` and `serving` import their names late, because a script should print
---help, or report a wrong flag, before the script imports TensorFlow. Such a
-package lists its names twice: as imports, which only type checkers and editors
-read, and in a dict. A test compares the two:
+Packages such as `modeling` and `exporting` import their names late, because a
+script should print --help, or report a wrong flag, before the script imports
+TensorFlow. Such a package lists its names twice: as imports, which only type
+checkers and editors read, and in a dict. A test compares the two:
 
     if TYPE_CHECKING:
         from modeling.bert import BertModel as BertModel

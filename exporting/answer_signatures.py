@@ -17,11 +17,17 @@ from data.squad.squad_options import (
     to_settings,
 )
 from data.text.token_windows_graph import Windows
-from exporting import export_formats, signature_graphs
-from exporting.answer_decoding_graph import DecodedAnswers, SquadDecoder
+from exporting import batching_graph, export_formats
+from exporting.answer_decoding_graph import (
+    DecodedAnswers,
+    SquadDecoder,
+)
 from exporting.export_options import ExportOptions
-from exporting.passage_windows_graph import Passages, create_windows
-from exporting.signature_graphs import (
+from exporting.passage_windows_graph import (
+    Passages,
+    create_windows,
+)
+from exporting.signatures import (
     ExportSignatures,
     Signature,
     Tensors,
@@ -141,14 +147,14 @@ class _QuestionAnswerer:
         windows, passages = create_windows(
             self._tokenizer, self._window_options, question, context
         )
-        best = signature_graphs.call_in_batches(
+        best = batching_graph.call_in_batches(
             functools.partial(self._compute_best_logits, windows),
             tf.size(windows.text_indices),
             self._batch_size,
         )
         # Join the outputs of many questions at a time, because many small
         # tensors need several times the memory of their values.
-        return signature_graphs.call_in_batches(
+        return batching_graph.call_in_batches(
             functools.partial(self._decode_questions, windows, passages, best),
             tf.size(context),
             _DECODED_BATCH_SIZE,

@@ -15,14 +15,14 @@ import tensorflow as tf
 from data.padding import trim_batch
 from data.probabilities import MULTILABEL_THRESHOLD
 from data.text.token_windows_graph import Windows, cut_windows
-from exporting import export_formats, signature_graphs
-from exporting.common_signatures import (
+from exporting import batching_graph, export_formats
+from exporting.export_options import ExportOptions
+from exporting.label_outputs import (
     choose_output_labels,
     compute_outputs,
     create_label_predictor,
 )
-from exporting.export_options import ExportOptions
-from exporting.signature_graphs import (
+from exporting.signatures import (
     ExportSignatures,
     PredictFeatures,
     Signature,
@@ -169,7 +169,7 @@ class _CutTextPredictor:
 
     def __call__(self, *texts: tf.Tensor) -> Tensors:
         tokens = self._packing.tokenize(*texts)
-        return signature_graphs.call_in_batches(
+        return batching_graph.call_in_batches(
             functools.partial(self._predict_rows, tokens),
             tf.shape(texts[0])[0],
             self._batch_size,
@@ -183,7 +183,7 @@ class _CutTextPredictor:
     ) -> Tensors:
         """Returns the outputs for texts or pairs `start` to `end` - 1."""
         return self._predict(
-            signature_graphs.pack_rows(self._packing, tokens, start, end)
+            batching_graph.pack_rows(self._packing, tokens, start, end)
         )
 
 
@@ -215,7 +215,7 @@ class _WindowPredictor:
         windows = cut_windows(
             tokens, self._packing.max_seq_length, self._stride, min_windows=1
         )
-        outputs = signature_graphs.call_in_batches(
+        outputs = batching_graph.call_in_batches(
             functools.partial(self._predict_rows, windows),
             tf.size(windows.text_indices),
             self._batch_size,

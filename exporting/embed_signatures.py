@@ -7,9 +7,9 @@ import functools
 
 import tensorflow as tf
 
-from exporting import signature_graphs
+from exporting import batching_graph
 from exporting.export_options import ExportOptions
-from exporting.signature_graphs import (
+from exporting.signatures import (
     ExportSignatures,
     Signature,
     Tensors,
@@ -72,14 +72,14 @@ class _TextEmbedder:
         lengths = tf.minimum(lengths, self._options.max_seq_length)
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
         width = self._model.config.hidden_size
-        check = signature_graphs.assert_little_padding(
+        check = batching_graph.assert_little_padding(
             lengths, _MAX_PADDING // width
         )
         # The network runs only after this check, because the number of its
         # batches depends on `num_texts`, which waits for the check.
         with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
-        outputs = signature_graphs.call_in_batches(
+        outputs = batching_graph.call_in_batches(
             functools.partial(self._embed_rows, tokens, longest),
             num_texts,
             self._options.predict_batch_size,

@@ -5,14 +5,14 @@ card, and the files of the configuration, the labels and the tokenizer. For
 example, this writes the export of a classifier of two labels:
 
     labels = ["no", "yes"]
-    serving.export("output/model", model, {"labels": labels}, options)
+    exporting.export("output/model", model, {"labels": labels}, options)
 """
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeVar
 
 from dependencies.installation import extra_of, install_command
 from exporting import checksums, export_formats
@@ -26,7 +26,7 @@ from exporting.export_options import ExportOptions
 from exporting.litert_writer import write_litert
 from exporting.pretrained_signatures import create_pretrained_signatures
 from exporting.saved_model_writer import write_saved_model
-from exporting.signature_graphs import ExportSignatures
+from exporting.signatures import ExportSignatures
 from exporting.tag_signatures import create_tag_signatures
 from files import atomic
 from files.paths import explain_tensorflow_errors
@@ -48,16 +48,34 @@ from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder
 
-# Creates the signatures of an export of a model, by the settings of its head,
-# which model.json records, and the options of the export.
-_CreateSignatures: TypeAlias = Callable[
-    [Any, HeadSettings, ExportOptions], ExportSignatures
-]
+_ModelT_contra = TypeVar("_ModelT_contra", bound=BaseModel, contravariant=True)
+
+
+class CreateSignatures(Protocol[_ModelT_contra]):
+    """Creates the signatures of the exports of one class of models."""
+
+    def __call__(
+        self,
+        model: _ModelT_contra,
+        head_settings: HeadSettings,
+        options: ExportOptions,
+        /,
+    ) -> ExportSignatures:
+        """Returns the signatures of a model.
+
+        The arguments are those of `export`.
+
+        Raises:
+            ValueError: a setting of the head is missing, or does not fit the
+                model.
+        """
+
+
 # {class of a model: what creates the signatures of its export}. Any, because
 # each function accepts only models of its class. A BertEmbedder is exported as
 # its encoder. A user's own subclass has no entry, because it may compute
 # something else.
-CREATE_SIGNATURES_OF_CLASS: Final[dict[ModelClass, _CreateSignatures]] = {
+CREATE_SIGNATURES_OF_CLASS: Final[dict[ModelClass, CreateSignatures[Any]]] = {
     ModelClass.CLASSIFIER: create_classify_signatures,
     ModelClass.ENCODER: create_embed_signatures,
     ModelClass.MULTIPLE_CHOICE: create_choice_signatures,

@@ -13,10 +13,7 @@ import tensorflow as tf
 
 from exporting.common_signatures import create_ids_signature
 from exporting.export_options import ExportOptions
-from exporting.signature_graphs import (
-    ExportSignatures,
-    Signature,
-)
+from exporting.signatures import ExportSignatures, Signature
 from modeling import ops
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel

@@ -11,9 +11,9 @@ import tensorflow as tf
 
 from data.text.ragged import with_row_splits
 from data.text.tokenization import MASK
-from exporting import signature_graphs
+from exporting import batching_graph
 from exporting.export_options import ExportOptions
-from exporting.signature_graphs import (
+from exporting.signatures import (
     ExportSignatures,
     Signature,
     Tensors,
@@ -95,7 +95,7 @@ class _PretrainedPredictor:
         tokenizer = self._options.packing.tokenizer
         tokens = tokenizer.tokenize_around(text, (MASK,))
         tokens = tokens[:, : self._options.max_seq_length - 2]
-        outputs = signature_graphs.call_in_batches(
+        outputs = batching_graph.call_in_batches(
             functools.partial(self._fill_rows, tokens),
             tokens.nrows(tf.int32),
             self._options.predict_batch_size,
@@ -106,7 +106,7 @@ class _PretrainedPredictor:
             "tokens": with_row_splits(words, splits),
             "probabilities": with_row_splits(outputs["probabilities"], splits),
         }
-        padded = signature_graphs.to_padded(
+        padded = batching_graph.to_padded(
             ragged, min(_TOP_K, len(tokenizer.vocab))
         )
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
@@ -114,7 +114,7 @@ class _PretrainedPredictor:
     def next_sentence(self, text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
         """Returns how probably each `text_b` follows its `text_a`."""
         tokens = self._options.packing.tokenize(text_a, text_b)
-        return signature_graphs.call_in_batches(
+        return batching_graph.call_in_batches(
             functools.partial(self._compare_rows, tokens),
             tf.shape(text_a)[0],
             self._options.predict_batch_size,
@@ -142,7 +142,7 @@ class _PretrainedPredictor:
         [masks, K].
         """
         packing = self._options.packing
-        features = signature_graphs.pack_rows(packing, [tokens], start, end)
+        features = batching_graph.pack_rows(packing, [tokens], start, end)
         # Exclude padding, because its id, 0, is the id of [MASK] in some
         # vocabularies. The tokenizer itself never returns [MASK].
         is_mask = features["input_ids"] == packing.tokenizer.id_of(MASK)
@@ -169,7 +169,7 @@ class _PretrainedPredictor:
         end: tf.Tensor,
     ) -> Tensors:
         """Returns how probably texts `start` to `end` - 1 follow each other."""
-        features = signature_graphs.pack_rows(
+        features = batching_graph.pack_rows(
             self._options.packing, tokens, start, end
         )
         # Pass no positions of masks, because only the probability that the

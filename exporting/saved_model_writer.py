@@ -11,11 +11,7 @@ from exporting.common_signatures import (
     create_tokenize_signature,
 )
 from exporting.export_options import ExportOptions
-from exporting.signature_graphs import (
-    ExportSignatures,
-    Signatures,
-    Tensors,
-)
+from exporting.signatures import ExportSignatures, Signatures, Tensors
 from modeling.accelerated.graphs import kernels_to_cast, replaced_values
 from modeling.base_model import BaseModel
 

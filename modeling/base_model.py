@@ -200,7 +200,7 @@ class BaseModel(KerasFitModel):
         """Exports the network, from ids to outputs, as Keras does.
 
         The export reads a dict of `feature_ranks`, int32, of any batch size
-        and length. `serving.export` also exports the tokenizer.
+        and length. `exporting.export` also exports the tokenizer.
 
         Args:
             filepath: path of the export.
@@ -274,7 +274,7 @@ def create_shape_options(
     if format not in formats:
         raise ValueError(
             f"Keras on {backend} exports this model as {' or '.join(formats)}. "
-            f"Received: format={format!r}. On TensorFlow, serving.export "
+            f"Received: format={format!r}. On TensorFlow, exporting.export "
             "writes SavedModel, LiteRT and ONNX"
         )
     if backend == "torch":

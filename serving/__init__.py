@@ -2,14 +2,10 @@
 
 What users call:
 
-    ExportOptions: Options of an export that do not depend on the kind of the
-        model.
     TextModel: An exported model that accepts text.
-    export: Exports a model, with signatures that suit the kind of the model.
     load: Loads an exported model.
 
-The top-level package exporting/ contains `export` and `ExportOptions`. Users
-find them here too, beside `load`.
+`exporting.export` writes the exports.
 
 To call an export from Python. Read the first of these modules first:
 
@@ -38,16 +34,12 @@ from dependencies import lazy
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them
     # that the names are public.
-    from exporting.export_options import ExportOptions as ExportOptions
-    from exporting.export_writer import export as export
     from serving.text_model import TextModel as TextModel
     from serving.text_model import load as load
 
 # {name: its module}, as in the imports above. `lazy` imports a module at the
 # first use of its name.
 _MODULE_OF_NAME = {
-    "ExportOptions": "exporting.export_options",
-    "export": "exporting.export_writer",
     "TextModel": "serving.text_model",
     "load": "serving.text_model",
 }

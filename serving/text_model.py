@@ -28,27 +28,26 @@ from serving.text_tasks.classify import (
     RerankReply,
 )
 from serving.text_tasks.embed import EMBED, EmbedReply
+from serving.text_tasks.export_reading import read_export
 from serving.text_tasks.pretrained import (
     FILL_MASK,
     NEXT_SENTENCE,
     FillMaskReply,
     NextSentenceReply,
 )
+from serving.text_tasks.request_fields import Request, describe_place
 from serving.text_tasks.tag import TAG, TagReply
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
-    AnyTextEngine,
     AnyTextTask,
     ContextT,
     HeadT,
     ReplyOptions,
     ReplyT,
-    Request,
     RequestT,
     TextTask,
-    describe_place,
 )
-from serving.text_tasks.text_task_registry import read_export
 from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply
 
 

@@ -18,11 +18,11 @@ from model_folders.reading import settings_check
 from model_folders.reading.preset import load_required_config, read_preset
 from options.parsed_command import ParsedCommand
 from tools.conversion.conversion_steps import (
-    choose_format,
-    choose_model_class,
+    choose_checkpoint_format,
+    choose_class_to_convert,
     extend_tokenizer,
+    load_checkpoint_tokenizer,
     load_model_to_convert,
-    load_tokenizer,
     write_copy,
 )
 from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
@@ -34,10 +34,12 @@ def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
     preset = read_preset(config.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(preset)
     bert_config = load_required_config(preset, config.bert_config_file)
-    model_class = choose_model_class(config, checkpoint, preset)
+    model_class = choose_class_to_convert(config, checkpoint, preset)
     settings_check.check_model_class(preset, model_class)
-    output_format = choose_format(config, checkpoint, preset, model_class)
-    tokenizer = load_tokenizer(config, bert_config, preset)
+    output_format = choose_checkpoint_format(
+        config, checkpoint, preset, model_class
+    )
+    tokenizer = load_checkpoint_tokenizer(config, bert_config, preset)
     old_ids = None
     if config.extended_vocab_file:
         tokenizer, old_ids = extend_tokenizer(

@@ -10,6 +10,7 @@ export with --do_eval.
 
 from absl import logging
 
+import exporting
 from command_line import cli
 from data.text.tokenization import FullTokenizer
 from model_folders.reading import settings_check
@@ -17,7 +18,7 @@ from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from tools.exporting.export_config import ExportConfig
 from tools.exporting.export_steps import (
-    choose_model_class,
+    choose_class_to_export,
     create_options,
     load_model_to_export,
     settings_of_head,
@@ -26,12 +27,9 @@ from tools.exporting.export_steps import (
 
 def main(parsed: ParsedCommand[ExportConfig]) -> None:
     """Loads the model, and writes --export_dir."""
-    # Import late, so that --help does not wait until TensorFlow is loaded.
-    from exporting.export_writer import export
-
     config = parsed.config
     preset = read_preset(config.model, "--model")
-    model_class = choose_model_class(config, preset)
+    model_class = choose_class_to_export(config, preset)
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights_path)
     model = load_model_to_export(preset, model_class)
@@ -40,7 +38,7 @@ def main(parsed: ParsedCommand[ExportConfig]) -> None:
     head_settings = settings_of_head(preset, model_class)
     export_dir = str(config.export.export_dir)
     logging.info("Exporting to %s", export_dir)
-    export(export_dir, model, head_settings, options)
+    exporting.export(export_dir, model, head_settings, options)
     logging.info(
         "Wrote the export to %s. Nothing was scored: a run with --export_dir "
         "and --do_eval scores its export",

@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 from absl import flags as absl_flags
 
+import exporting
 import modeling
 import serving
 from benchmarks import tickets, timing
@@ -290,7 +291,7 @@ def export_model(
     )
     bert_config = modeling.load_config(source)
     words = workload["variant"].split()
-    options = serving.ExportOptions(
+    options = exporting.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
         max_seq_length=workload["seq_length"],
         formats=[
@@ -314,7 +315,7 @@ def export_model(
         model = create(modeling.BertSpanLabeler)
         # Trim padding, as the other libraries do.
         head_settings = {"trim_padding": True}
-    serving.export(path, model, head_settings, options)
+    exporting.export(path, model, head_settings, options)
     return path
 
 

@@ -29,6 +29,6 @@ From words to scores:
     predicted_entities.py: files of predicted tags and entities, and the part of
         report.html
 
-exporting/tag_signatures.py repeats the words, the windows and the legal tags in
+exporting/tagging_graph.py repeats the words, the windows and the legal tags in
 a TensorFlow graph. Both must change together.
 """

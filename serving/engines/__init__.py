@@ -8,8 +8,8 @@ in the argument `engine` of `serving.load`, in the flag --engine, and as
 
     engine_loading.py: finds the folder of an export, chooses a format in it,
         by `EngineOptions` in commands, and loads the engine
-    engine.py: `Engine`, arrays in, arrays out: plans the batches of many
-        requests, and collects their outputs
+    engine.py: `Engine`, arrays in, arrays out, and the errors of engines
+    batching.py: plans the batches of many requests, and collects their outputs
 
 The engine of each format:
 
@@ -18,16 +18,14 @@ The engine of each format:
     onnx.py: ONNX Runtime
 """
 
-from serving.engines.engine import (
+from serving.engines.batching import (
     BatchLimits,
-    Engine,
-    EngineError,
-    InputShapes,
     NetworkInput,
     OutputArrays,
     pad_batch,
     resize_last_axis,
 )
+from serving.engines.engine import Engine, EngineError, InputShapes
 from serving.engines.engine_loading import (
     EngineOptions,
     find_export_folder,

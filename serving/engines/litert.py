@@ -7,9 +7,9 @@ from pathlib import Path
 from ai_edge_litert.interpreter import Interpreter
 
 from data.arrays import IntArray
+from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,
-    OutputArrays,
     count_threads,
     explain_engine_errors,
     explain_load_errors,

@@ -13,10 +13,10 @@ from exporting.export_formats import (
     ONNX_NAME_OF_INPUT,
     OWN_NAME_OF_OUTPUT,
 )
+from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,
     InputShapes,
-    OutputArrays,
     count_threads,
     explain_engine_errors,
     explain_load_errors,
@@ -93,7 +93,7 @@ def _read_inputs(
     if missing := ONNX_NAME_OF_INPUT.values() - theirs.keys():
         raise OSError(
             f"{path} has no input {min(missing)}, so another program wrote it. "
-            "Export the model with serving.export, or its weights with "
+            "Export the model with exporting.export, or its weights with "
             f"{with_command_names('python -m tools.export')}"
         )
     return {ours: theirs[name] for ours, name in ONNX_NAME_OF_INPUT.items()}

@@ -11,9 +11,9 @@ import tensorflow as tf
 from data.arrays import IntArray
 from dependencies.installation import with_command_names
 from files.paths import literal_path
+from serving.engines.batching import OutputArrays
 from serving.engines.engine import (
     Engine,
-    OutputArrays,
     explain_engine_errors,
     explain_load_errors,
 )
@@ -59,7 +59,7 @@ def _check_signatures(signatures: Collection[str], folder: Path) -> None:
         raise OSError(
             f"{folder} has no signature `ids`, so another program wrote it, "
             "such as `model.export` of Keras. Export the model with "
-            "serving.export, or its weights with "
+            "exporting.export, or its weights with "
             f"{with_command_names('python -m tools.export')}"
         )
 

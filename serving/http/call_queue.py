@@ -15,15 +15,13 @@ from collections.abc import Iterator, Sequence
 
 from serving.http.errors import to_http_error
 from serving.text_tasks.asking import Failure, ModelAsker, SliceReplies
-from serving.text_tasks.text_task import (
-    AnyTextEngine,
-    AnyTextTask,
+from serving.text_tasks.request_fields import (
     CheckedRequest,
-    Reply,
-    ReplyOptions,
     RequestError,
     describe_place,
 )
+from serving.text_tasks.text_engine import AnyTextEngine
+from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
 # A batch contains the requests that wait, up to these numbers of texts and of
 # bytes, of which the network computes about a thousand WordPieces at a time.

@@ -10,7 +10,7 @@ from typing import TypeVar
 from absl import logging
 from starlette.responses import JSONResponse, Response
 
-from serving.text_tasks.text_task import RequestError
+from serving.text_tasks.request_fields import RequestError
 
 T = TypeVar("T")
 

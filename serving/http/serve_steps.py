@@ -138,7 +138,7 @@ def serve_models(
     try:
         # Import late, so that flags are checked without the server's packages.
         from serving.http import app, server_process
-        from serving.http.served_models import ExportToServe
+        from serving.http.server_state import ExportToServe
     except ModuleNotFoundError as error:
         if extra_of(error.name) is None:
             # The code of this project is wrong, or its installation.

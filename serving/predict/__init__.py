@@ -9,8 +9,8 @@ data/output_writer.py writes the rows as JSON lines, CSV or npy.
 
 To reply to requests:
 
-    input_rows.py: reads requests from files, or from arguments, and finds the
-        columns of the fields of a request in a row
+    input_rows.py: reads requests from files, or from arguments
+    request_columns.py: finds the columns of the fields of a request in a row
     reply_loop.py: the main loop, from input rows to output rows, in batches of
         similar length, by `RowOptions`
 
@@ -21,6 +21,7 @@ the model and the flags, so any processes and machines can work on the units, in
 any order, twice, and again after a kill. data/parallel_jobs/job.py
 describes how a job resumes:
 
-    bulk_job.py: `BulkJob`, whose units each read a part and write a shard, and
-        `BulkSetup`, which all units share
+    bulk_setup.py: `BulkSetup`, the model and the flags, which all units share
+    bulk_schema.py: finds the columns that all shards have
+    bulk_job.py: `BulkJob`, whose units each read a part and write a shard
 """

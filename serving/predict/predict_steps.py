@@ -20,15 +20,21 @@ from data.output_writer import (
 from data.parallel_jobs.job import choose_unit_runner
 from files.paths import is_remote
 from serving.model_cache import MODEL_CACHE
-from serving.predict.bulk_job import BulkJob, BulkSetup
+from serving.predict.bulk_job import BulkJob
+from serving.predict.bulk_setup import (
+    BulkInput,
+    BulkModel,
+    BulkOutput,
+    BulkSetup,
+)
 from serving.predict.input_rows import (
     InputRow,
-    RequestColumns,
     create_input_rows,
     read_input_rows,
 )
 from serving.predict.predict_config import PredictConfig
 from serving.predict.reply_loop import RowCounter, RowOptions, reply_to_rows
+from serving.predict.request_columns import RequestColumns
 from serving.text_model import TextModel
 from serving.text_tasks.asking import ModelAsker
 from terminal import signals
@@ -260,19 +266,25 @@ def _create_bulk_setup(
 ) -> BulkSetup:
     """Returns what the units of a job share."""
     return BulkSetup(
-        model=text_model.path,
-        checksum=text_model.checksum,
-        engine=text_model.engine.name,
-        num_threads=config.num_threads,
+        model=BulkModel(
+            folder=text_model.path,
+            checksum=text_model.checksum,
+            engine=text_model.engine.name,
+            num_threads=config.num_threads,
+        ),
         text_task_name=text_model.text_task(config.task).name,
         reply_options=config.reply_options,
-        layout_options=config.layout_options,
-        input_format=config.input_format,
-        text_columns=(config.text_column, config.text_b_column),
-        has_several_files=len(paths) > 1,
         batch_size=config.batch_size,
-        output_format=output_format,
-        output_fields=tuple(config.output_fields or ()),
+        input=BulkInput(
+            format=config.input_format,
+            layout_options=config.layout_options,
+            text_columns=(config.text_column, config.text_b_column),
+            has_several_files=len(paths) > 1,
+        ),
+        output=BulkOutput(
+            format=output_format,
+            fields=tuple(config.output_fields or ()),
+        ),
     )
 
 

@@ -123,12 +123,14 @@ class FieldCheck:
             return
         for reply in replies:
             if reply and not isinstance(reply, Failure):
-                check_fields(self._fields, reply)
+                check_output_fields(self._fields, reply)
                 self._is_done = True
                 return
 
 
-def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:
+def check_output_fields(
+    fields: Sequence[str], reply_fields: Iterable[str]
+) -> None:
     """Checks that each field to keep is a field of a reply.
 
     Raises:

@@ -6,12 +6,19 @@ SavedModels do most text tasks too: exporting/classify_signatures.py is the
 twin of classify.py, and so on. A change to one needs the same change to the
 other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 
-    text_task.py: `TextTask`, the fields of its requests, the options of its
-        replies, and `TextEngine`: an engine with its tokenizer, its lengths and
+What a text task is, and how a model gets its requests:
+
+    request_fields.py: the fields of requests, and the errors of wrong ones
+    text_engine.py: `TextEngine`: an engine with its tokenizer, its lengths and
         the head of the model, such as the `ClassifierHead` of classify.py
-    text_task_registry.py: lists the text tasks, and reads from an export which
-        of them its model supports, with the `TextEngine`
+    text_task.py: `TextTask`, and the options of its replies
+    text_task_registry.py: lists the text tasks, and which of them a model
+        supports
+    export_reading.py: reads an export, with its `TextEngine` and text tasks
     asking.py: `ModelAsker`, which gets the replies of a model, in slices
+
+The text tasks:
+
     tokenize.py: turns a text or a pair into WordPieces, which the network reads
     classify.py: labels of texts, and passages by how well they match a query
     embed.py: vectors

@@ -13,13 +13,9 @@ from data.squad.squad_options import (
 )
 from model_folders.model_json import SpanLabelerSettings
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.text_task import (
-    EncodedRequest,
-    ReplyOptions,
-    RequestField,
-    TextEngine,
-    TextTask,
-)
+from serving.text_tasks.request_fields import RequestField
+from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_task import EncodedRequest, ReplyOptions, TextTask
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

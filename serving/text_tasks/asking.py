@@ -16,15 +16,14 @@ from typing import NamedTuple, TypeAlias
 from absl import logging
 
 from serving.engines import EngineError, OutputArrays
+from serving.text_tasks.request_fields import CheckedRequest, RequestError
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
-    AnyTextEngine,
     AnyTextTask,
-    CheckedRequest,
     EncodedRequest,
     Reply,
     ReplyOptions,
-    RequestError,
 )
 
 

@@ -15,14 +15,9 @@ from model_folders import kinds
 from model_folders.kinds import OutputMode
 from model_folders.model_json import ClassifierSettings
 from serving.engines import OutputArrays
-from serving.text_tasks.text_task import (
-    AnyTextEngine,
-    EncodedRequest,
-    ReplyOptions,
-    RequestField,
-    TextEngine,
-    TextTask,
-)
+from serving.text_tasks.request_fields import RequestField
+from serving.text_tasks.text_engine import AnyTextEngine, TextEngine
+from serving.text_tasks.text_task import EncodedRequest, ReplyOptions, TextTask
 from serving.text_tasks.tokenize import (
     CutReply,
     PairRequest,

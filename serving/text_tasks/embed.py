@@ -5,12 +5,9 @@ from typing import NotRequired
 import numpy as np
 
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.text_task import (
-    AnyTextEngine,
-    ReplyOptions,
-    RequestField,
-    TextTask,
-)
+from serving.text_tasks.request_fields import RequestField
+from serving.text_tasks.text_engine import AnyTextEngine
+from serving.text_tasks.text_task import ReplyOptions, TextTask
 from serving.text_tasks.tokenize import CutReply, encode_pair
 
 

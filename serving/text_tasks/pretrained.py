@@ -8,14 +8,9 @@ import numpy as np
 from data.arrays import FloatArray
 from data.text.tokenization import MASK
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.text_task import (
-    AnyTextEngine,
-    EncodedRequest,
-    ReplyOptions,
-    RequestError,
-    RequestField,
-    TextTask,
-)
+from serving.text_tasks.request_fields import RequestError, RequestField
+from serving.text_tasks.text_engine import AnyTextEngine
+from serving.text_tasks.text_task import EncodedRequest, ReplyOptions, TextTask
 from serving.text_tasks.tokenize import (
     CutReply,
     check_pair,

@@ -8,13 +8,9 @@ from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
 from model_folders.model_json import TokenClassifierSettings
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.text_task import (
-    EncodedRequest,
-    ReplyOptions,
-    RequestField,
-    TextEngine,
-    TextTask,
-)
+from serving.text_tasks.request_fields import RequestField
+from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_task import EncodedRequest, ReplyOptions, TextTask
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,45 +1,33 @@
-"""A text task: its requests, its functions, and the model that they read.
+"""A text task: the fields of its requests, and its functions.
 
 A text task is what an export does with texts, such as "classify". A
 `FineTuningTask` of training/task.py is what a model learns. Text tasks use the
 same tokenizer, windows and decoders as the training scripts.
-
-For example, the requests to `classify` have these fields:
-
-    RequestField("text_a", aliases=("text",))
-    RequestField("text_b", is_required=False)
 
 Each text task has a TypedDict of its requests, such as `PairRequest`.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import (
-    Any,
-    Generic,
-    NamedTuple,
-    Protocol,
-    TypeAlias,
-    TypeVar,
-    cast,
-)
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
-from data.text.tokenization import FullTokenizer
 from model_folders.model_json import HeadSettings
 from options.fields import option
-from serving.engines import BatchLimits, Engine, NetworkInput, OutputArrays
+from serving.engines import NetworkInput, OutputArrays
+from serving.text_tasks.request_fields import (
+    CheckedRequest,
+    Request,
+    RequestError,
+    RequestField,
+    RequestList,
+    texts_in_field,
+)
+from serving.text_tasks.text_engine import TextEngine
 
-# A request, {name of a field: value}, whose values may be wrong.
-Request: TypeAlias = dict[str, object]
-# A request from `TextTask.parse_request`: the fields of its text task, each of
-# which is a text or a list of texts.
-CheckedRequest: TypeAlias = Mapping[str, object]
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
-# What text tasks must know of the head of a model, such as a `ClassifierHead`.
-# None for a model whose text tasks need not know its head.
+# What a text task must know of the head of a model, see text_engine.py.
 HeadT = TypeVar("HeadT")
-HeadT_co = TypeVar("HeadT_co", covariant=True)
 HeadT_contra = TypeVar("HeadT_contra", contravariant=True)
 # The decoding context of a request: what decoding must know of it, such as the
 # words of a text to tag. A record has one too, see training/task.py.
@@ -53,45 +41,6 @@ RequestT_contra = TypeVar(
 # The TypedDict of a text task's reply, as its caller gets it.
 ReplyT = TypeVar("ReplyT", bound=Mapping[str, object])
 ReplyT_co = TypeVar("ReplyT_co", bound=Mapping[str, object], covariant=True)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TextEngine(Generic[HeadT_co]):
-    """The engine of an export, with the tokenizer and settings for text tasks.
-
-    A `ModelAsker` runs the engine on the inputs that a text task encodes.
-
-    Attributes:
-        engine: the engine that runs the network.
-        tokenizer: tokenizer of the model.
-        max_seq_length: maximum number of WordPieces in an input.
-        trims_padding: whether inputs are padded no further than their batch
-            needs. If False, all are padded to `max_seq_length`.
-        head: what the text tasks of one kind of models know of its head, such
-            as the labels.
-    """
-
-    engine: Engine
-    tokenizer: FullTokenizer
-    max_seq_length: int
-    trims_padding: bool = True
-    head: HeadT_co
-
-    def batch_limits(self, values_per_token: int = 1) -> BatchLimits:
-        """Returns the limits of the engine's batches for this model.
-
-        `values_per_token` is the number of values that the network outputs for
-        each WordPiece.
-        """
-        return self.engine.batch_limits(
-            self.max_seq_length,
-            trims_padding=self.trims_padding,
-            values_per_token=values_per_token,
-        )
-
-
-# A text engine, for functions that read nothing of its head.
-AnyTextEngine: TypeAlias = TextEngine[object]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -217,7 +166,7 @@ class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
     name: str
     encode: EncodeRequest[HeadT, RequestT, ContextT]
     decode: DecodeReply[HeadT, ContextT, ReplyT_co]
-    fields: Sequence["RequestField"]
+    fields: Sequence[RequestField]
     predicts_words: bool = False
     reads_all: bool = False
     parse_head: Callable[[HeadSettings], HeadT] | None = None
@@ -234,7 +183,7 @@ class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
         """All names under which a request may contain a text, or texts."""
         return [name for field in self.fields for name in field.names]
 
-    def split_request(self, request: Request) -> "RequestList":
+    def split_request(self, request: Request) -> RequestList:
         """Splits a request whose fields contain lists of texts.
 
         A single text beside a list is used for each text of the list.
@@ -311,106 +260,3 @@ class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
 # A text task of any head, request, context and reply. Any, because only the
 # functions of the text task know them.
 AnyTextTask: TypeAlias = TextTask[Any, Any, Any, Mapping[str, object]]
-
-
-class RequestError(ValueError):
-    """A request is wrong, and its message says why.
-
-    serve.py tells it to the client, who can do something about it. Any other
-    error is one of the model, of the machine or of the code.
-    """
-
-
-class RequestList(NamedTuple):
-    """The requests of one call.
-
-    Attributes:
-        requests: the requests, which may be unchecked.
-        is_list: whether the caller asked for a list of replies, and not for the
-            reply to the only request.
-    """
-
-    requests: Sequence[object]
-    is_list: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class RequestField:
-    """A field of the requests to a text task: a text, or a list of texts.
-
-    Attributes:
-        name: name of the field.
-        is_required: whether a request must contain the field.
-        is_list: whether the field is a list of texts.
-        aliases: other names under which a request may contain the field.
-        list_alias: another name, under which a request contains the text as a
-            list, such as the `words` of a `text`.
-    """
-
-    name: str
-    is_required: bool = True
-    is_list: bool = False
-    aliases: tuple[str, ...] = ()
-    list_alias: str | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """All names under which a request may contain the field."""
-        names = [self.name, *self.aliases]
-        return [*names, self.list_alias] if self.list_alias else names
-
-    def is_list_as(self, name: str) -> bool:
-        """Returns whether the field is a list under one of its names."""
-        return self.is_list or name == self.list_alias
-
-    def check_texts(self, name: str, value: object) -> None:
-        """Checks the text, or the list of texts, in a request.
-
-        Args:
-            name: name under which the request contains the field.
-            value: what the request contains.
-
-        Raises:
-            RequestError: the value is something else, or is not UTF-8.
-        """
-        if not self.is_list_as(name):
-            _check_text(name, value, "a string")
-            return
-        expected = "a list of strings"
-        if not isinstance(value, list | tuple):
-            raise _type_error(name, value, expected)
-        for text in value:
-            _check_text(name, text, expected)
-
-
-def _check_text(name: str, value: object, expected: str) -> None:
-    if not isinstance(value, str):
-        raise _type_error(name, value, expected)
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        # Also bytes of a file that are not UTF-8 are decoded to surrogates.
-        raise RequestError(f"{name!r} is not UTF-8: {error.reason}") from None
-
-
-def _type_error(name: str, value: object, expected: str) -> RequestError:
-    return RequestError(
-        f"{name!r} must be {expected}. Received: {repr(value)[:80]}"
-    )
-
-
-def texts_in_field(request: CheckedRequest, name: str) -> Sequence[str]:
-    """Returns the texts of a request under a name, [] if it has none."""
-    entries = cast(Mapping[str, str | Sequence[str]], request)
-    value = entries.get(name, [])
-    return [value] if isinstance(value, str) else value
-
-
-def describe_place(request_number: int, is_list: bool) -> str:
-    """Returns the beginning of an error about one of the requests of a call.
-
-    Args:
-        request_number: number of the request, from 1.
-        is_list: whether the call may have other requests.
-    """
-    return f"text {request_number}: " if is_list else ""

@@ -10,14 +10,16 @@ from typing import NotRequired, TypedDict
 
 from data.text.token_windows import join_tokens
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.text_task import (
-    AnyTextEngine,
-    AnyTextTask,
-    EncodedRequest,
-    ReplyOptions,
+from serving.text_tasks.request_fields import (
     Request,
     RequestError,
     RequestField,
+)
+from serving.text_tasks.text_engine import AnyTextEngine
+from serving.text_tasks.text_task import (
+    AnyTextTask,
+    EncodedRequest,
+    ReplyOptions,
     TextTask,
 )
 

@@ -24,7 +24,7 @@ PREDICT = 'runpy.run_path("predict.py", run_name="__main__")'
 SERVE = """
 import serve
 from serving.http import server_process
-from serving.http.served_models import ExportToServe
+from serving.http.server_state import ExportToServe
 from serving.engines import EngineOptions
 
 ExportToServe(sys.argv[1], EngineOptions(engine="litert")).load()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import data.text
+import exporting
 import modeling
 import serving
 from tests.support.source_files import parse_source
@@ -23,12 +24,13 @@ __all__ = [*_MODULE_OF_NAME]
 __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)
 """
 
-PACKAGES = pytest.mark.parametrize("package", [data.text, modeling, serving])
+PACKAGES_WITH_NAMES = (data.text, exporting, modeling, serving)
+PACKAGES = pytest.mark.parametrize("package", PACKAGES_WITH_NAMES)
 NAMES = pytest.mark.parametrize(
     ("package", "name"),
     [
         (package, name)
-        for package in (data.text, modeling, serving)
+        for package in PACKAGES_WITH_NAMES
         for name in package.__all__
     ],
 )

@@ -18,7 +18,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from options.parsed_command import ParsedCommand
 from serving.engines import EngineOptions
 from serving.http.app import ServerApp
-from serving.http.served_models import ExportToServe
+from serving.http.server_state import ExportToServe
 from tests.support import fresh_process
 from tests.support.paths import ROOT, SAMPLES
 from tests.support.serving import asgi

@@ -37,7 +37,7 @@ def model():
 def ask_signature(model):
     """A function (signature, **settings) -> {name: array} for QUESTIONS."""
 
-    def ask_signature(name, questions=QUESTIONS, contexts=CONTEXTS, **settings):
+    def ask(name, questions=QUESTIONS, contexts=CONTEXTS, **settings):
         signatures = create_answer_signatures(
             model,
             SETTINGS | settings,
@@ -49,7 +49,7 @@ def ask_signature(model):
         )
         return {name: value.numpy() for name, value in outputs.items()}
 
-    return ask_signature
+    return ask
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+import exporting
 import modeling
 import serving
 from exporting import export_formats
@@ -25,14 +26,14 @@ def classifier_and_tagger(tmp_path_factory):
     """(format) -> folders of a classifier and of a tagger."""
     folder = tmp_path_factory.mktemp("both")
 
-    def classifier_and_tagger(name):
+    def export_both(name):
         kinds = "classifier", "ner"
         for kind in kinds:
             if not (folder / name / kind).exists():
                 export_model(kind, folder / name / kind, create_options(name))
         return [folder / name / kind for kind in kinds]
 
-    return classifier_and_tagger
+    return export_both
 
 
 def copy_network(source, target, name):
@@ -75,7 +76,7 @@ def test_other_weights_of_the_same_head_are_an_error(
     shutil.copytree(classifier, folder)
     model = create_model(modeling.BertClassifier, len(LABELS))
     model.set_weights([weight + 1 for weight in model.get_weights()])
-    serving.export(other, model, {"labels": LABELS}, create_options(name))
+    exporting.export(other, model, {"labels": LABELS}, create_options(name))
     assert serving.load(other).classify(TEXTS[0])
     copy_network(other, folder, name)
     # The graph is the same, so the message may name the file of the weights.

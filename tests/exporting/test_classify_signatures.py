@@ -11,7 +11,7 @@ import modeling
 from exporting.classify_signatures import (
     create_classify_signatures,
 )
-from exporting.signature_graphs import ExportSignatures
+from exporting.signatures import ExportSignatures
 from tests.support.serving.exports import (
     LABELS,
     TOKENIZER,

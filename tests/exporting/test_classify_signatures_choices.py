@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+import exporting
 import modeling
 import serving
 from serving import engines
@@ -20,7 +21,7 @@ def choice_model():
 def choice_folder(choice_model, tmp_path_factory):
     """The folder of its export."""
     folder = tmp_path_factory.mktemp("choices") / "export"
-    serving.export(folder, choice_model, {}, create_options())
+    exporting.export(folder, choice_model, {}, create_options())
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The signature `ids`: its inputs, its checks, and its outputs."""
+"""The signature `ids`: its inputs, and its checks."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,13 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from exporting import common_signatures
+from exporting import common_signatures, label_outputs
 from modeling import ops
 from tests.support.serving.exports import LABELS, create_model
 
 IDS = np.array([[5, 6, 7]], np.int32)
 ONES = np.ones_like(IDS)
 ZEROS = np.zeros_like(IDS)
-LOGITS = np.array([[0.5, -1.0, 2.0]], np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +24,7 @@ def model():
 @pytest.fixture
 def predict(model):
     """The function of the signature `ids` of the classifier."""
-    return common_signatures.create_label_predictor(model, "classification")
+    return label_outputs.create_label_predictor(model, "classification")
 
 
 @pytest.fixture
@@ -83,40 +82,3 @@ def test_ids_are_not_checked_in_a_plain_export(model):
     with ops.plain_versions():
         outputs = signature.function(IDS - 6, ONES, ZEROS)
     assert outputs["input_ids"].numpy().tolist() == (IDS - 6).tolist()
-
-
-def test_labels_are_those_of_the_settings(model):
-    labels = common_signatures.choose_output_labels(model, {"labels": LABELS})
-    assert labels == LABELS
-
-
-def test_labels_without_names_are_numbered(model):
-    assert common_signatures.choose_output_labels(model, {}) == [
-        "LABEL_0",
-        "LABEL_1",
-        "LABEL_2",
-    ]
-
-
-def test_labels_that_do_not_name_all_outputs_are_refused(model):
-    with pytest.raises(ValueError, match="must name 3"):
-        common_signatures.choose_output_labels(model, {"labels": LABELS[:2]})
-
-
-@pytest.mark.parametrize(
-    ("exported_output", "name", "expected"),
-    [
-        ("logits", "logits", LOGITS),
-        ("classification", "probabilities", special.softmax(LOGITS, -1)),
-        ("multilabel", "probabilities", special.expit(LOGITS)),
-        ("regression", "values", LOGITS[:, 0]),
-    ],
-)
-def test_the_kind_of_output_decides_what_logits_become(
-    exported_output, name, expected
-):
-    outputs = common_signatures.compute_outputs(
-        tf.constant(LOGITS), exported_output
-    )
-    assert [*outputs] == [name]
-    np.testing.assert_allclose(outputs[name], expected, atol=1e-6)

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from data.probabilities import to_probabilities
 from exporting import export_formats
-from exporting.common_signatures import compute_outputs
+from exporting.label_outputs import compute_outputs
 from model_folders import kinds
 from model_folders.formats.huggingface_config import PROBLEM_TYPE_OF_MODE
 from model_folders.kinds import ModelClass

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+import exporting
 import modeling
 import serving
 from tests.support.serving.engines import ENGINES, needs_engine
@@ -64,7 +65,9 @@ def export_head(folder, head, formats, **options):
     """Exports a tiny model, and returns the text of the export's card."""
     kind, arguments, settings = HEADS[head]
     model = create_model(kind, *arguments)
-    serving.export(folder, model, settings, create_options(formats, **options))
+    exporting.export(
+        folder, model, settings, create_options(formats, **options)
+    )
     return (folder / "README.md").read_text("utf-8")
 
 
@@ -181,7 +184,7 @@ def scored_card(tmp_path):
     kind, arguments, settings = HEADS["classes"]
     model = create_model(kind, *arguments)
     options = create_options("litert")
-    card = serving.export(tmp_path / "model", model, settings, options)
+    card = exporting.export(tmp_path / "model", model, settings, options)
     assert card
     networks = {**card.networks, "onnx": "onnx/model.onnx"}
     scores = {"litert": {"eval_accuracy": 0.5}}

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 import modeling
 from exporting.export_writer import write_export
-from exporting.signature_graphs import ExportSignatures
+from exporting.signatures import ExportSignatures
 from tests.support.serving.exports import LENGTH, create_model, create_options
 
 DESCRIPTIONS = {"bert_config.json", "model.json", "vocab.txt"}

@@ -54,7 +54,7 @@ def export_classifier(
 ):
     """Exports a classifier in a format, and loads it."""
     settings = {"labels": labels, "output_mode": mode}
-    serving.export(folder, model, settings, create_options(name, **more))
+    exporting.export(folder, model, settings, create_options(name, **more))
     return engines.load_engine(folder)
 
 

@@ -6,8 +6,8 @@ ONNX Runtime accepts more than the standard allows. Other runtimes do not.
 import numpy as np
 import pytest
 
+import exporting
 import modeling
-import serving
 from exporting import export_formats
 from tests.support.models import create_batch
 from tests.support.serving.engines import sums_int8_in_16_bits
@@ -52,7 +52,7 @@ def export_network(folder, name, **options):
     if kind in (modeling.BertClassifier, modeling.BertTokenClassifier):
         sizes = [len(settings["labels"] or "1")]
     model = create_model(kind, *sizes, **network)
-    serving.export(folder, model, settings, create_options("onnx", **options))
+    exporting.export(folder, model, settings, create_options("onnx", **options))
     return folder / export_formats.FILE_OF_FORMAT["onnx"]
 
 

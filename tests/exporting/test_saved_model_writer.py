@@ -12,7 +12,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 import modeling
 from exporting.export_options import ExportOptions
 from exporting.export_writer import write_export
-from exporting.signature_graphs import ExportSignatures
+from exporting.signatures import ExportSignatures
 from tests.support import model_cases
 from tests.support.paths import ROOT
 

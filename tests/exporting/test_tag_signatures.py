@@ -21,13 +21,13 @@ def model():
 def ask_signature(model):
     """A function (signature, **settings) -> {name: array} for TEXTS."""
 
-    def ask_signature(name, **settings):
+    def ask(name, **settings):
         settings = {"labels": TAGS} | settings
         signatures = create_tag_signatures(model, settings, create_options())
         outputs = signatures.text_signatures[name].function(tf.constant(TEXTS))
         return {name: value.numpy() for name, value in outputs.items()}
 
-    return ask_signature
+    return ask
 
 
 def texts_of(rows):

@@ -49,7 +49,8 @@ def ask_server(load_text_model, saved_models_folder):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     # These import FastAPI.
     from serving.http.app import ServerApp
-    from serving.http.served_models import ExportToServe, ServedModel
+    from serving.http.served_model import ServedModel
+    from serving.http.server_state import ExportToServe
 
     exports = {
         name: ExportToServe(str(saved_models_folder / name), EngineOptions())
@@ -60,9 +61,9 @@ def ask_server(load_text_model, saved_models_folder):
     for name in exports:
         app.state.models[name] = ServedModel(load_text_model(name))
 
-    def ask_server(method, path, body=None):
+    def send(method, path, body=None):
         text = body if isinstance(body, str) else json.dumps(body)
         response = asyncio.run(asgi.ask(app, method, path, text.encode()))
         return response.status, json.loads(response.body)
 
-    return ask_server
+    return send

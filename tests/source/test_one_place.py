@@ -73,7 +73,7 @@ UVICORN_NAMES = {
     "servers",
     "should_exit",
 }
-UVICORN_MODULE = "serving/http/server_process.py"
+UVICORN_MODULE = "serving/http/timed_server.py"
 # Private names of the standard library, and public ones that look private.
 ALLOWED_PRIVATE_NAMES = {
     "_actions",

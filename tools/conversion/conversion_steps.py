@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from modeling.base_model import BaseModel
 
 
-def choose_model_class(
+def choose_class_to_convert(
     config: ConvertCheckpointConfig, checkpoint: str, preset: Preset
 ) -> ModelClass:
     """Returns the class of the model in a checkpoint.
@@ -57,7 +57,7 @@ def choose_model_class(
     return first
 
 
-def choose_format(
+def choose_checkpoint_format(
     config: ConvertCheckpointConfig,
     checkpoint: str,
     preset: Preset,
@@ -99,7 +99,7 @@ def _check_for_transformers(
         )
 
 
-def load_tokenizer(
+def load_checkpoint_tokenizer(
     config: ConvertCheckpointConfig,
     bert_config: "modeling.BertConfig",
     preset: Preset,

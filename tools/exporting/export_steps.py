@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from modeling.base_model import BaseModel
 
 
-def choose_model_class(config: ExportConfig, preset: Preset) -> ModelClass:
+def choose_class_to_export(config: ExportConfig, preset: Preset) -> ModelClass:
     """Returns the name of the model class to export.
 
     Raises:

@@ -117,8 +117,8 @@ def load_trainer(
     Raises:
         ValueError: a flag does not fit the model or the devices, the weights do
             not fit the model, or a line of the history is malformed. Or
-            --export_dir is set, and `serving.export` does not know the class of
-            the model.
+            --export_dir is set, and `exporting.export` does not know the class
+            of the model.
         OSError: the history or the weights cannot be read.
     """
     run_folder = RunFolder.open(
@@ -154,8 +154,8 @@ def create_trainer(
 
     Raises:
         ValueError: a flag does not fit the model or the devices. Or
-            --export_dir is set, and `serving.export` does not know the class of
-            the model.
+            --export_dir is set, and `exporting.export` does not know the class
+            of the model.
     """
     config = starting_point.config
     _set_seed_and_precision(config)

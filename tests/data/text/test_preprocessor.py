@@ -7,7 +7,7 @@ import tensorflow as tf
 import modeling
 from data import text as data_text
 from data.text import BertTextClassifierPreprocessor
-from serving.text_tasks.text_task import TextEngine
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support import fresh_process
 from tests.support.tokenizers.preprocessor_cases import (

@@ -53,6 +53,16 @@ def export_kind(kind, folder, format=FORMAT, **options):
     return folder
 
 
+@pytest.fixture(scope="module")
+def all_formats(tmp_path_factory):
+    """The folder of a classifier in every format."""
+    return export_kind(
+        "classifier",
+        tmp_path_factory.mktemp("all_formats") / "model",
+        f"saved_model,{FORMAT}",
+    )
+
+
 @pytest.fixture(scope="module", params=ENGINES[:2])
 def in_int8(request, tmp_path_factory):
     """A classifier in int8, loaded from the one file that its folder has."""
@@ -65,12 +75,12 @@ def in_int8(request, tmp_path_factory):
 def load_on(export_folders, load_text_model):
     """(engine, kind) -> a model."""
 
-    def load_on(engine, kind):
+    def load(engine, kind):
         if engine == "saved_model":
             return load_text_model(kind)
         return serving.load(export_folders[kind], engine=engine)
 
-    return load_on
+    return load
 
 
 @pytest.mark.slow
@@ -90,6 +100,13 @@ def test_replies_are_those_of_the_saved_model(
     assert bert.text_task_names == load_text_model(kind).text_task_names
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_label_does_not_depend_on_its_neighbors(engine, all_formats):
+    classifier = serving.load(all_formats, engine=engine)
+    for text, together in zip(TEXTS, classifier.classify(TEXTS), strict=True):
+        assert_same(classifier.classify(text), together)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("engine", "method"), ASKED)
 def test_a_reply_does_not_depend_on_its_neighbors(engine, method, load_on):
@@ -100,7 +117,6 @@ def test_a_reply_does_not_depend_on_its_neighbors(engine, method, load_on):
         assert_same(answer(*fields), together)
 
 
-@pytest.mark.slow
 def test_a_reply_in_int8_does_not_depend_on_its_neighbors(in_int8):
     """A range is that of a row, or a row runs by itself."""
     assert in_int8.path.endswith(in_int8.engine.name)
@@ -108,12 +124,9 @@ def test_a_reply_in_int8_does_not_depend_on_its_neighbors(in_int8):
         assert_same(in_int8.classify(text), together)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES[:-1])
-def test_a_copy_over_the_files_changes_no_reply(
-    engine, export_folders, tmp_path
-):
-    shutil.copytree(export_folders["classifier"], tmp_path / "model")
+def test_a_copy_over_the_files_changes_no_reply(engine, all_formats, tmp_path):
+    shutil.copytree(all_formats, tmp_path / "model")
     model = serving.load(tmp_path / "model", engine=engine)
     before = model.classify(TEXTS)
     for file in (tmp_path / "model").rglob("*"):
@@ -124,12 +137,11 @@ def test_a_copy_over_the_files_changes_no_reply(
     assert_same(model.classify(TEXTS), before)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-def test_threads_share_a_model(engine, export_folders, load_text_model):
-    bert = load_text_model("classifier")
-    if engine != "saved_model":
-        bert = serving.load(export_folders["classifier"], 1, engine)
+def test_threads_share_a_model(engine, all_formats):
+    # TensorFlow has started, so the number of its threads cannot change.
+    num_threads = None if engine == "saved_model" else 1
+    bert = serving.load(all_formats, num_threads, engine)
     expected = [bert.classify(text) for text in TEXTS]
 
     def ask(number):
@@ -138,16 +150,6 @@ def test_threads_share_a_model(engine, export_folders, load_text_model):
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         assert len([*pool.map(ask, range(400))]) == 400
-
-
-@pytest.fixture(scope="module")
-def all_formats(tmp_path_factory):
-    """The folder of a classifier in every format."""
-    return export_kind(
-        "classifier",
-        tmp_path_factory.mktemp("all_formats") / "model",
-        f"saved_model,{FORMAT}",
-    )
 
 
 def test_an_export_in_several_formats_is_a_saved_model(all_formats):
@@ -177,7 +179,6 @@ def test_the_first_installed_engine_with_a_file_is_loaded(
         serving.load(folder, engine="litert")
 
 
-@pytest.mark.slow
 def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     texts = [text for text in TEXTS if text.strip()]
     rows = []
@@ -196,11 +197,13 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     np.testing.assert_allclose(np.exp(outputs), served, atol=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES[:-1])
-def test_a_model_of_a_fixed_length_cuts_texts_there(engine, load_on, tmp_path):
+def test_a_model_of_a_fixed_length_cuts_texts_there(
+    engine, all_formats, tmp_path
+):
     export_kind("classifier", tmp_path / "x", engine, fixed_length=LENGTH - 4)
-    bert, other = serving.load(tmp_path / "x"), load_on(engine, "classifier")
+    bert = serving.load(tmp_path / "x")
+    other = serving.load(all_formats, engine=engine)
     assert {*bert.engine.inputs.values()} == {(None, LENGTH - 4)}
     assert bert.head_settings["max_seq_length"] == LENGTH - 4
     assert_same(bert.classify(TEXTS[0]), other.classify(TEXTS[0]))

@@ -3,7 +3,7 @@
 import pytest
 
 from serving import engines
-from serving.engines.engine import NetworkInput
+from serving.engines.batching import NetworkInput
 from tests.support.serving.stub_engines import NumpyEngine
 
 ONE_TEXT = {0: [NetworkInput([4, 5], 2)]}

@@ -18,7 +18,7 @@ from serving.engines.litert import LiteRt
 def write_doubling_model(tmp_path):
     """(length of a row or None) -> path of a model that doubles ids."""
 
-    def write_doubling_model(length=None):
+    def write(length=None):
         spec = tf.TensorSpec([None, length], tf.int32, "input_ids")
 
         @tf.function(input_signature=[spec])
@@ -34,7 +34,7 @@ def write_doubling_model(tmp_path):
         path.write_bytes(converter.convert())
         return path
 
-    return write_doubling_model
+    return write
 
 
 def double(engine, ids):

@@ -26,12 +26,12 @@ BATCH = create_batch([LENGTH, 7], LENGTH)
 def load_engine(tmp_path):
     """(graph) -> the engine of its file."""
 
-    def load_engine(graph):
+    def load(graph):
         path = tmp_path / "model.onnx"
         path.write_bytes(graph.SerializeToString())
         return OnnxRuntime(path, num_threads=1)
 
-    return load_engine
+    return load
 
 
 def test_the_outputs_have_the_names_and_values_of_the_network(load_engine):

@@ -28,13 +28,13 @@ class Doubler(tf.Module):
 def save_model(tmp_path):
     """(name of the signature, name of the folder) -> path of the file."""
 
-    def save_model(signature, name="model"):
+    def save(signature, name="model"):
         module = Doubler()
         folder = tmp_path / name
         tf.saved_model.save(module, str(folder), {signature: module.double})
         return folder / "saved_model.pb"
 
-    return save_model
+    return save
 
 
 def test_a_signature_of_ids_has_its_shape_and_its_outputs(save_model):

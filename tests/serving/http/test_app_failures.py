@@ -7,10 +7,12 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+import exporting
 import serving
 from serving.engines import EngineOptions
 from serving.http.app import ServerApp
-from serving.http.served_models import ExportToServe, ServedModel
+from serving.http.served_model import ServedModel
+from serving.http.server_state import ExportToServe
 from tests.support.serving import asgi, exports
 
 PATH = "/api/models/m/classify"
@@ -33,7 +35,7 @@ def classifier(tmp_path_factory):
 def post(caplog):
     """(model, texts) -> (status, error) of the server, and clears the log."""
 
-    def post(model, texts):
+    def send_texts(model, texts):
         async def main():
             export = ExportToServe(model.path, EngineOptions())
             server = ServerApp.create({"m": export})
@@ -44,7 +46,7 @@ def post(caplog):
         status, reply = asyncio.run(main())
         return status, reply["error"]
 
-    return post
+    return send_texts
 
 
 def break_ids(classifier, monkeypatch, to_ids):
@@ -79,7 +81,7 @@ def test_weights_of_nan_are_an_error_of_the_server(tmp_path, post, caplog):
     weight.assign(keras.ops.full_like(weight, float("nan")))
     options = exports.create_options("litert")
     settings = {"labels": exports.LABELS}
-    serving.export(tmp_path / "model", model, settings, options)
+    exporting.export(tmp_path / "model", model, settings, options)
     loaded = serving.load(tmp_path / "model")
     status, error = post(loaded, "A boat.")
     assert status == 500

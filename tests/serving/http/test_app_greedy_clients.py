@@ -79,40 +79,6 @@ def join_all(threads):
     wait_until(lambda: not any(thread.is_alive() for thread in threads))
 
 
-def is_answered(connection):
-    """Returns whether a reply waits to be read."""
-    readable, _, _ = select.select([connection.sock], [], [], 0)
-    return bool(readable)
-
-
-@pytest.mark.parametrize(
-    ("long_request", "short_request"),
-    [
-        pytest.param(LARGEST[1], SHORT[0], id="answer"),
-        pytest.param(LARGEST[2], SHORT[1], id="tag"),
-    ],
-)
-def test_a_short_request_is_answered_before_earlier_long_ones(
-    long_request, short_request, server
-):
-    path, body = long_request
-    with contextlib.ExitStack() as stack:
-        *earlier, later = (
-            stack.enter_context(server.connect()) for _ in range(5)
-        )
-        for connection in earlier:
-            connection.request("POST", path, json.dumps(body))
-        # Its reply means that the server has read what came before.
-        assert ask(later, "GET", "/healthz")[0] == 200
-        assert ask(later, "POST", *short_request)[0] == 200
-        # The short request waits for one turn of a long one at most. All turns
-        # of the four long ones take many times as long.
-        assert not all(is_answered(connection) for connection in earlier)
-        for connection in earlier:
-            assert connection.getresponse().status == 200
-    assert server.stop() == 0, server.script.stderr()
-
-
 def test_vanished_clients_cause_no_error(server):
     for _ in range(30):
         for path, body in LARGEST:

@@ -104,7 +104,7 @@ def ask_on_page(driver, server):
     find_visible(driver, "#token input").send_keys("a-secret-word", Keys.ENTER)
     find_visible(driver, "form")
 
-    def ask_on_page(choice, **texts):
+    def ask_page(choice, **texts):
         Select(find_visible(driver, "select")).select_by_visible_text(choice)
         for name, text in texts.items():
             # A driver cannot type characters beyond the first plane.
@@ -117,7 +117,7 @@ def ask_on_page(driver, server):
         find_visible(driver, "form button:enabled")
         return find_visible(driver, "#reply")
 
-    yield ask_on_page
+    yield ask_page
     errors = [
         entry["message"]
         for entry in driver.get_log("browser")
@@ -253,7 +253,7 @@ def site():
 def ask_from_site(driver, export_folders, tmp_path, site):
     """(flags of serve.py) -> the title of the site's page after its code."""
 
-    def ask_from_site(**flags):
+    def ask_site(**flags):
         page = (ROOT / "docs/server.md").read_text("utf-8")
         (code,) = blocks(page, "js")
         models = {"topics": export_folders["classifier"]}
@@ -268,7 +268,7 @@ def ask_from_site(driver, export_folders, tmp_path, site):
         driver.get_log("browser")
         return title
 
-    return ask_from_site
+    return ask_site
 
 
 def test_a_page_of_an_allowed_origin_gets_its_reply(ask_from_site, site):

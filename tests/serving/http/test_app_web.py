@@ -1,6 +1,6 @@
 """What web developers expect of serve.py: methods, paths, origins, snippets.
 
-serving/http/app.py lists the paths, and answers the requests to others.
+serving/http/routes.py lists the paths, and answers the requests to others.
 serving/http/handlers.py answers the requests to the paths.
 """
 

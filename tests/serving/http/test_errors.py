@@ -4,7 +4,7 @@ import pytest
 
 from serving.engines import EngineError
 from serving.http.errors import to_http_error
-from serving.text_tasks.text_task import RequestError
+from serving.text_tasks.request_fields import RequestError
 
 
 def test_a_wrong_request_gets_the_message_of_its_error():

@@ -1,6 +1,6 @@
 """What the server replies to a request of each path.
 
-tests/serving/http/test_app_routes.py finds the handler of a path.
+tests/serving/http/test_routes.py finds the handler of a path.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from starlette.exceptions import HTTPException
 from serving.http.errors import HttpError
 from serving.http.handlers import Handlers
 from serving.http.serve_config import LimitOptions
-from serving.http.served_models import ServerState
-from serving.text_tasks.text_task import RequestError
+from serving.http.server_state import ServerState
+from serving.text_tasks.request_fields import RequestError
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 

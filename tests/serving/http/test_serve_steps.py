@@ -74,20 +74,20 @@ def serve_with(monkeypatch):
     """error -> serves nothing, after an import of the server raised it."""
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-    def serve_with(error):
+    def serve(error):
         def raise_error(name):
             raise error
 
-        module = types.ModuleType("served_models")
+        module = types.ModuleType("server_state")
         module.__getattr__ = raise_error
-        name = "serving.http.served_models"
+        name = "serving.http.server_state"
         monkeypatch.setitem(sys.modules, name, module)
         config = ServeConfig(
             engine_options=EngineOptions(), limits=LimitOptions(), model=["a"]
         )
         serve_steps.serve_models(config, {}, token="")
 
-    return serve_with
+    return serve
 
 
 def test_a_package_that_is_not_installed_is_named(serve_with):

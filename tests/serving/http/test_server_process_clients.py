@@ -19,7 +19,7 @@ from serving.engines import EngineOptions
 from serving.http import server_process
 from serving.http.app import ServerApp
 from serving.http.serve_config import LimitOptions
-from serving.http.served_models import ExportToServe
+from serving.http.server_state import ExportToServe
 from tests.support import fork_server
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 from tests.support.serving.server_process import send_bytes

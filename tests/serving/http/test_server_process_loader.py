@@ -7,7 +7,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.app import ServerApp
-from serving.http.server_process import ModelLoader, TimedServer
+from serving.http.server_process import ModelLoader
+from serving.http.timed_server import TimedServer
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 
 URL = "http://127.0.0.1:1"

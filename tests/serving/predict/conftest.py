@@ -39,7 +39,7 @@ def tables_of_reviews(reviews, tmp_path_factory):
 def classify_in(export_folders):
     """(folder, **flags) -> runs predict.py there, in this process."""
 
-    def classify_in(folder, **flags):
+    def classify(folder, **flags):
         defaults = {
             "text_column": "review",
             "batch_size": 4,
@@ -49,7 +49,7 @@ def classify_in(export_folders):
             config = PredictConfig.from_values(**defaults | flags)
             return script.main(ParsedCommand(config))
 
-    return classify_in
+    return classify
 
 
 @pytest.fixture

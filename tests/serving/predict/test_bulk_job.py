@@ -264,7 +264,7 @@ def finished_folder(finished_once, tmp_path):
 def repeat(finished_folder, export_folders):
     """(changed flags) -> the result of the finished job's command."""
 
-    def repeat(**changes):
+    def run_again(**changes):
         return run_in(
             finished_folder,
             export_folders,
@@ -272,7 +272,7 @@ def repeat(finished_folder, export_folders):
             **THREE_SHARDS | changes,
         )
 
-    return repeat
+    return run_again
 
 
 def test_a_finished_job_is_not_repeated(finished_folder, repeat):

@@ -13,7 +13,7 @@ from data.output_writer import OutputCounts
 from data.parallel_jobs import workers
 from data.tables.table_layout import LayoutOptions
 from serving import model_cache
-from serving.predict import bulk_job
+from serving.predict import bulk_setup
 from serving.predict.bulk_job import BulkJob
 from serving.text_model import TextModel
 from serving.text_tasks.text_task import ReplyOptions
@@ -24,20 +24,23 @@ from tests.support.serving.exports import relabel
 def setup_for(path):
     """Returns how a job asks a classifier, as predict.py sets it."""
     model = model_cache.MODEL_CACHE.load(TextModel, path, 1, None)
-    return bulk_job.BulkSetup(
-        model=model.path,
-        checksum=model.checksum,
-        engine=model.engine.name,
-        num_threads=1,
+    return bulk_setup.BulkSetup(
+        model=bulk_setup.BulkModel(
+            folder=model.path,
+            checksum=model.checksum,
+            engine=model.engine.name,
+            num_threads=1,
+        ),
         text_task_name="classify",
         reply_options=ReplyOptions(),
-        layout_options=LayoutOptions(),
-        input_format=None,
-        text_columns=(None, None),
-        has_several_files=True,
         batch_size=8,
-        output_format="jsonl",
-        output_fields=(),
+        input=bulk_setup.BulkInput(
+            format=None,
+            layout_options=LayoutOptions(),
+            text_columns=(None, None),
+            has_several_files=True,
+        ),
+        output=bulk_setup.BulkOutput(format="jsonl", fields=()),
     )
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from data.tables.table_layout import LayoutOptions
-from serving.predict.input_rows import RequestColumns, read_input_rows
+from serving.predict.input_rows import read_input_rows
+from serving.predict.request_columns import RequestColumns
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.tag import TAG

@@ -10,7 +10,8 @@ from serving.engines import EngineError
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_loop import RowOptions, reply_to_rows
 from serving.text_tasks.asking import ModelAsker
-from serving.text_tasks.text_task import EncodedRequest, RequestField, TextTask
+from serving.text_tasks.request_fields import RequestField
+from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
 from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,

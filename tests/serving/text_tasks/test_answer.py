@@ -12,7 +12,8 @@ from serving.text_tasks.answer import (
     SpanLabelerHead,
     parse_span_labeler_head,
 )
-from serving.text_tasks.text_task import ReplyOptions, TextEngine
+from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 

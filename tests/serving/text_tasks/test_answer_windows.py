@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import exporting
 import modeling
 import serving
 from data.squad import answer_decoding, token_spans
@@ -107,7 +108,7 @@ def trimmed(tmp_path_factory):
     model = create_model(modeling.BertSpanLabeler)
     for trims in (False, True):
         decoding = dataclasses.replace(DECODING, trim_padding=trims)
-        serving.export(
+        exporting.export(
             folder / str(trims),
             model,
             dataclasses.asdict(WINDOWS) | dataclasses.asdict(decoding),

@@ -6,7 +6,8 @@ import pytest
 
 from serving.engines import EngineError
 from serving.text_tasks.asking import ModelAsker, round_numbers
-from serving.text_tasks.text_task import EncodedRequest, RequestField, TextTask
+from serving.text_tasks.request_fields import RequestField
+from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
     create_text_engine_stub,

@@ -11,7 +11,8 @@ from serving.text_tasks.classify import (
     ClassifierHead,
     parse_classifier_head,
 )
-from serving.text_tasks.text_task import ReplyOptions, TextEngine
+from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 

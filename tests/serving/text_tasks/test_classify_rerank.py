@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import exporting
 import modeling
 import serving
 from tests.support.checkpoints import assert_same
@@ -30,9 +31,9 @@ def exports(tmp_path_factory):
     options = create_options("litert")
     ranker = create_model(modeling.BertClassifier, 1)
     settings = {"output_mode": "regression"}
-    serving.export(folder / "ranker", ranker, settings, options)
+    exporting.export(folder / "ranker", ranker, settings, options)
     pair = create_model(modeling.BertClassifier, 2)
-    serving.export(folder / "pair", pair, {"labels": ["0", "1"]}, options)
+    exporting.export(folder / "pair", pair, {"labels": ["0", "1"]}, options)
     return {name: folder / name for name in ("ranker", "pair")}
 
 
@@ -97,7 +98,7 @@ def test_each_passage_counts_as_a_text(exports):
     from serving.engines import EngineOptions
     from serving.http import app
     from serving.http.serve_config import LimitOptions
-    from serving.http.served_models import ExportToServe
+    from serving.http.server_state import ExportToServe
 
     export = ExportToServe(exports["ranker"], EngineOptions())
     few = app.ServerApp.create({"m": export}, limits=LimitOptions(max_texts=7))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import exporting
 import modeling
 import serving
 from data.classification.label_codec import LabelCodec, pool_logits
@@ -83,7 +84,7 @@ def answered(request, tmp_path_factory):
     labels = None if mode == "regression" else LABELS
     model = create_model(modeling.BertClassifier, len(labels or "1"))
     settings = {"labels": labels, "output_mode": mode, "doc_stride": STRIDE}
-    serving.export(
+    exporting.export(
         folder, model, settings, create_options(predict_batch_size=4)
     )
     logits = pooled_logits(model, TEXTS_WITH_WORDS, LENGTH, STRIDE)
@@ -139,7 +140,7 @@ def test_confident_windows_are_served_as_they_are_evaluated(mode, tmp_path):
     options = create_options(f"{FORMAT},saved_model", max_seq_length=5)
     folder = tmp_path / "model"
     settings = {"labels": LABELS, "output_mode": mode, "doc_stride": 3}
-    serving.export(folder, model, settings, options)
+    exporting.export(folder, model, settings, options)
     rng, words = np.random.default_rng(0), TOKENIZER.tokens[-800:]
     texts = [" ".join(rng.choice(words, 12)) for _ in range(300)]
     logits = pooled_logits(model, texts, 5, 3)

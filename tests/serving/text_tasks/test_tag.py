@@ -12,7 +12,8 @@ from serving.text_tasks.tag import (
     TokenClassifierHead,
     parse_token_classifier_head,
 )
-from serving.text_tasks.text_task import ReplyOptions, TextEngine
+from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 

@@ -21,16 +21,16 @@ from serving.engines import (
     OutputArrays,
 )
 from serving.http.call_queue import QueuedCall
-from serving.http.served_models import ExportToServe, ServedModel
+from serving.http.served_model import ServedModel
+from serving.http.server_state import ExportToServe
 from serving.text_model import TextModel
+from serving.text_tasks.request_fields import RequestError, RequestField
+from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
-    AnyTextEngine,
     AnyTextTask,
     EncodedRequest,
     Reply,
     ReplyOptions,
-    RequestError,
-    RequestField,
     TextTask,
 )
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import keras
 
+import exporting
 import modeling
-import serving
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text.tokenization import FullTokenizer
 from exporting import export_formats
@@ -80,14 +80,14 @@ def create_model(
 
 def create_options(
     format: str = "saved_model", **options: Any
-) -> serving.ExportOptions:
+) -> exporting.ExportOptions:
     """Returns the options of an export in one or several formats."""
     defaults: dict[str, Any] = {
         "tokenizer": TOKENIZER,
         "max_seq_length": LENGTH,
         "formats": format.split(","),
     }
-    return serving.ExportOptions(**defaults | options)
+    return exporting.ExportOptions(**defaults | options)
 
 
 # {name of an export: (class of its model, settings of the head)}
@@ -107,7 +107,7 @@ HEADS: dict[str, tuple[type[BaseModel], Any]] = {
 def export_model(
     name: str,
     path: Path,
-    options: serving.ExportOptions,
+    options: exporting.ExportOptions,
     windows: WindowOptions = WINDOWS,
     max_length: int = 32,
 ) -> BaseModel:
@@ -123,7 +123,7 @@ def export_model(
             tokenizer=CASED_TOKENIZER,
             max_seq_length=windows.max_seq_length,
         )
-    serving.export(path, model, settings, options)
+    exporting.export(path, model, settings, options)
     return model
 
 

@@ -20,7 +20,7 @@ from data.arrays import IntArray
 from exporting import export_formats
 from serving import engines
 from serving.text_tasks import text_task
-from serving.text_tasks.text_task import RequestField
+from serving.text_tasks.request_fields import RequestField
 
 
 class NumpyEngine(engines.Engine):

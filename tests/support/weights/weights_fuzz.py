@@ -215,7 +215,7 @@ def _export(folder: Path) -> None:
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
     preset = read_preset(folder, "--model")
-    model_class = export_steps.choose_model_class(config, preset)
+    model_class = export_steps.choose_class_to_export(config, preset)
     export_steps.settings_of_head(preset, model_class)
     model = export_steps.load_model_to_export(preset, model_class)
     assert preset.vocab_file

@@ -9,10 +9,10 @@ from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 from tools.conversion.conversion_steps import (
-    choose_format,
-    choose_model_class,
+    choose_checkpoint_format,
+    choose_class_to_convert,
     extend_tokenizer,
-    load_tokenizer,
+    load_checkpoint_tokenizer,
     write_copy,
 )
 from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
@@ -61,7 +61,7 @@ def checkpoints(tmp_path):
 def test_the_flags_and_the_format_read_choose_the_format_written(
     given, flags, written, checkpoints
 ):
-    chosen = choose_format(
+    chosen = choose_checkpoint_format(
         create_config(**flags),
         checkpoints[given],
         Preset(""),
@@ -73,16 +73,18 @@ def test_the_flags_and_the_format_read_choose_the_format_written(
 def test_the_names_of_the_weights_tell_the_class_of_a_pretrained_model(
     checkpoints,
 ):
-    found = choose_model_class(create_config(), checkpoints["tf1"], Preset(""))
+    found = choose_class_to_convert(
+        create_config(), checkpoints["tf1"], Preset("")
+    )
     assert found == ModelClass.PRETRAINER
 
 
 def test_the_folder_and_then_the_flag_decide_the_class():
     preset = Preset("", model_class=ModelClass.SPAN_LABELER)
-    found = choose_model_class(create_config(), "absent", preset)
+    found = choose_class_to_convert(create_config(), "absent", preset)
     assert found == ModelClass.SPAN_LABELER
     config = create_config(model="classifier")
-    found = choose_model_class(config, "absent", preset)
+    found = choose_class_to_convert(config, "absent", preset)
     assert found == ModelClass.CLASSIFIER
 
 
@@ -90,18 +92,23 @@ def test_transformers_lacks_an_lstm_which_only_a_head_needs():
     preset = Preset("", training_settings={"bilstm": True})
     config = create_config(output_format="huggingface")
     with pytest.raises(ValueError, match="--bilstm"):
-        choose_format(config, "model", preset, ModelClass.CLASSIFIER)
-    chosen = choose_format(config, "model", preset, ModelClass.ENCODER)
+        choose_checkpoint_format(config, "model", preset, ModelClass.CLASSIFIER)
+    chosen = choose_checkpoint_format(
+        config, "model", preset, ModelClass.ENCODER
+    )
     assert chosen == "huggingface"
     config = create_config(output_format="tf1")
     assert (
-        choose_format(config, "model", preset, ModelClass.CLASSIFIER) == "tf1"
+        choose_checkpoint_format(config, "model", preset, ModelClass.CLASSIFIER)
+        == "tf1"
     )
 
 
 def test_a_folder_without_a_vocabulary_asks_for_one():
     with pytest.raises(ValueError, match="--vocab_file"):
-        load_tokenizer(create_config(), tiny_config(), Preset("folder"))
+        load_checkpoint_tokenizer(
+            create_config(), tiny_config(), Preset("folder")
+        )
 
 
 def test_a_new_word_is_the_mean_of_its_old_wordpieces(tmp_path):

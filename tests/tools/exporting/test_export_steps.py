@@ -10,7 +10,7 @@ from tests.support.models import tiny_config
 from tests.support.paths import SAMPLES
 from tools.exporting.export_config import ExportConfig
 from tools.exporting.export_steps import (
-    choose_model_class,
+    choose_class_to_export,
     create_options,
     settings_of_head,
 )
@@ -33,19 +33,19 @@ def create_export_config(**flags):
 )
 def test_the_class_to_export_is_that_of_the_folder(model_class, exported):
     preset = Preset("folder", model_class=model_class)
-    assert choose_model_class(create_export_config(), preset) == exported
+    assert choose_class_to_export(create_export_config(), preset) == exported
 
 
 def test_the_task_embed_exports_a_model_without_its_head():
     preset = Preset("folder", model_class=ModelClass.SPAN_LABELER)
     config = create_export_config(task="embed")
-    assert choose_model_class(config, preset) == ModelClass.ENCODER
+    assert choose_class_to_export(config, preset) == ModelClass.ENCODER
 
 
 def test_a_class_of_a_user_is_named():
     preset = Preset("folder", model_class="MyRanker")
     with pytest.raises(ValueError, match=r"MyRanker.*--task=embed"):
-        choose_model_class(create_export_config(), preset)
+        choose_class_to_export(create_export_config(), preset)
 
 
 @pytest.mark.parametrize(

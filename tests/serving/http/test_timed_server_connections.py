@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.serve_config import LimitOptions
-from serving.http.served_models import ServerState
-from serving.http.server_process import Connection, TimedServer
+from serving.http.server_state import ServerState
+from serving.http.timed_server import Connection, TimedServer
 from tests.support.waiting import TIMEOUT
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"

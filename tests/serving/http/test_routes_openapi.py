@@ -1,4 +1,4 @@
-"""What serve.py says of its own paths, by serving/http/app.py."""
+"""What serve.py says of its own paths, by serving/http/routes.py."""
 
 import pytest
 

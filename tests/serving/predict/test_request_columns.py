@@ -2,7 +2,7 @@
 
 import pytest
 
-from serving.predict.input_rows import RequestColumns, RequestParser
+from serving.predict.request_columns import RequestColumns, RequestParser
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.tag import TAG
 

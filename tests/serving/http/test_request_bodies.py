@@ -7,11 +7,11 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.http import handlers
+from serving.http import request_bodies
 from serving.http.errors import HttpError
-from serving.http.handlers import parse_body, parse_predict_body
+from serving.http.request_bodies import parse_body, parse_predict_body
 from serving.http.serve_config import LimitOptions
-from serving.text_tasks.text_task import RequestError
+from serving.text_tasks.request_fields import RequestError
 from serving.text_tasks.text_task_registry import TEXT_TASKS_OF_CLASS
 from tests.support.serving.stub_engines import PARSE_NUMBER_TASK
 
@@ -34,7 +34,9 @@ def read_body(*parts, **limits):
             await asyncio.Event().wait()
 
     http_request = types.SimpleNamespace(stream=stream)
-    return asyncio.run(handlers.read_body(http_request, LimitOptions(**limits)))
+    return asyncio.run(
+        request_bodies.read_body(http_request, LimitOptions(**limits))
+    )
 
 
 def test_a_body_is_read_from_its_parts():
@@ -110,7 +112,7 @@ def test_the_signature_of_another_task_is_refused():
 
 def test_more_texts_than_the_limit_are_refused():
     requests = [{"text": "1"}, {"text": "2"}]
-    handlers.check_num_texts(PARSE_NUMBER_TASK, requests, max_texts=2)
+    request_bodies.check_num_texts(PARSE_NUMBER_TASK, requests, max_texts=2)
     with pytest.raises(HttpError, match="2 texts are more than 1") as caught:
-        handlers.check_num_texts(PARSE_NUMBER_TASK, requests, max_texts=1)
+        request_bodies.check_num_texts(PARSE_NUMBER_TASK, requests, max_texts=1)
     assert caught.value.status == 413

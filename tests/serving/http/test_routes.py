@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.http.app import create_router
+from serving.http.routes import create_router
 from serving.http.serve_config import LimitOptions
-from serving.http.served_models import ServerState
+from serving.http.server_state import ServerState
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 
@@ -28,11 +28,11 @@ def ask_server():
     state.load_models()
     router = create_router(state)
 
-    def ask_server(method, path, body=None):
+    def send(method, path, body=None):
         text = b"" if body is None else json.dumps(body).encode()
         return asyncio.run(asgi.ask(router, method, path, text))
 
-    return ask_server
+    return send
 
 
 @pytest.mark.parametrize(

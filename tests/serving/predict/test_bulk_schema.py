@@ -2,7 +2,7 @@
 
 import pytest
 
-from serving.predict.bulk_job import InputColumns
+from serving.predict.bulk_schema import InputColumns
 from serving.predict.input_rows import InputRow
 
 

@@ -5,9 +5,9 @@ import types
 import pytest
 
 from model_folders.kinds import ModelClass
-from serving.text_tasks.text_task_registry import (
+from serving.text_tasks.export_reading import (
     create_text_engine,
-    read_tokenizer,
+    read_export_tokenizer,
 )
 from tests.support.paths import SAMPLES
 from tests.support.serving.stub_engines import NumpyEngine
@@ -18,7 +18,7 @@ def test_a_vocabulary_without_a_recorded_one_is_accepted(recorded):
     preset = types.SimpleNamespace(
         path=SAMPLES, do_lower_case=True, training_settings=recorded
     )
-    assert read_tokenizer(preset).do_lower_case
+    assert read_export_tokenizer(preset).do_lower_case
 
 
 def test_another_vocabulary_than_the_recorded_one_is_refused():
@@ -28,7 +28,7 @@ def test_another_vocabulary_than_the_recorded_one_is_refused():
         training_settings={"tokenizer": {"vocab": "other"}},
     )
     with pytest.raises(ValueError, match="is not the vocabulary"):
-        read_tokenizer(preset)
+        read_export_tokenizer(preset)
 
 
 def create_without_tokenizer(engine, **settings):

@@ -8,41 +8,50 @@ import pytest
 import serving
 from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions
-from serving.predict.bulk_job import BulkSetup
+from serving.predict.bulk_setup import (
+    BulkInput,
+    BulkModel,
+    BulkOutput,
+    BulkSetup,
+)
 from serving.text_tasks.text_task import ReplyOptions
 
+MODEL = BulkModel(
+    folder="model", checksum="0123abcd", engine="litert", num_threads=1
+)
+INPUT = BulkInput(
+    format=None,
+    layout_options=LayoutOptions(),
+    text_columns=("text", None),
+    has_several_files=False,
+)
 
-def create_options(**changes):
+
+def create_setup(working_folder, model=MODEL):
     """Returns a setup, by default of a model that does not exist."""
-    values = {
-        "model": "model",
-        "checksum": "0123abcd",
-        "engine": "litert",
-        "num_threads": 1,
-        "text_task_name": "classify",
-        "reply_options": ReplyOptions(min_probability=0.5),
-        "layout_options": LayoutOptions(),
-        "input_format": None,
-        "text_columns": ("text", None),
-        "has_several_files": False,
-        "batch_size": 8,
-        "output_format": "jsonl",
-        "output_fields": ("label",),
-    }
-    return BulkSetup(**values | changes)
+    return BulkSetup(
+        model=model,
+        text_task_name="classify",
+        reply_options=ReplyOptions(min_probability=0.5),
+        batch_size=8,
+        input=INPUT,
+        output=BulkOutput(format="jsonl", fields=("label",)),
+        working_folder=working_folder,
+    )
 
 
 @pytest.fixture
 def setup(export_folders, tmp_path):
     """The setup of a job with a classifier, in a folder of its own."""
     model = serving.load(export_folders["classifier"], engine="litert")
-    return create_options(
-        model=model.path, checksum=model.checksum, working_folder=str(tmp_path)
+    return create_setup(
+        str(tmp_path),
+        dataclasses.replace(MODEL, folder=model.path, checksum=model.checksum),
     )
 
 
 def test_the_flags_name_all_that_determines_the_replies():
-    flags = create_options().flags()
+    flags = create_setup("/job").flags()
     assert flags["task"] == "classify"
     assert flags["text_column"] == "text"
     assert flags["output_fields"] == ["label"]
@@ -50,8 +59,7 @@ def test_the_flags_name_all_that_determines_the_replies():
 
 
 def test_the_working_folder_is_not_among_the_recorded_flags():
-    one = create_options(working_folder="/one").flags()
-    assert one == create_options(working_folder="/other").flags()
+    assert create_setup("/one").flags() == create_setup("/other").flags()
 
 
 @pytest.mark.parametrize(
@@ -63,19 +71,18 @@ def test_the_working_folder_is_not_among_the_recorded_flags():
     ],
 )
 def test_relative_paths_begin_at_the_folder_of_the_job(path, expected):
-    assert (
-        create_options(working_folder="/job").absolute_path_of(path) == expected
-    )
+    assert create_setup("/job").absolute_path_of(path) == expected
 
 
 def test_the_model_is_loaded_once(setup):
-    assert setup.load() is setup.load()
+    assert setup.load_text_model() is setup.load_text_model()
 
 
 def test_another_model_than_that_of_the_job_is_refused(setup):
-    changed = dataclasses.replace(setup, checksum="0123abcd")
+    other = dataclasses.replace(setup.model, checksum="0123abcd")
+    changed = dataclasses.replace(setup, model=other)
     with pytest.raises(ValueError, match="another model than when the job"):
-        changed.load()
+        changed.load_text_model()
     with pytest.raises(ValueError, match="another model than when the job"):
         changed.check_model_files()
 
@@ -88,6 +95,7 @@ def test_the_requests_of_a_range_are_read_in_the_folder_of_the_job(
     rows = [*setup.read_input_rows(ranges)]
     assert [row.request["text_a"] for row in rows] == ["a boat", "the sea"]
     assert [row.file for row in rows] == ["", ""]
-    setup = dataclasses.replace(setup, has_several_files=True)
-    (row, _) = setup.read_input_rows(ranges)
+    several = dataclasses.replace(INPUT, has_several_files=True)
+    setup = dataclasses.replace(setup, input=several)
+    row, _ = setup.read_input_rows(ranges)
     assert row.file == "a.csv"

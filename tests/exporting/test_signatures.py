@@ -3,12 +3,12 @@
 import pytest
 import tensorflow as tf
 
-from exporting import signature_graphs
+from exporting import signatures
 from modeling import ops
 
 
 def test_the_input_of_a_text_is_a_list_of_strings():
-    (spec,) = signature_graphs.text_inputs("text")
+    (spec,) = signatures.text_inputs("text")
     assert (spec.name, spec.dtype, spec.shape.as_list()) == (
         "text",
         tf.string,
@@ -25,7 +25,7 @@ def counted():
         calls.append(values)
         return 2 * values
 
-    return signature_graphs.share_graph(double), calls
+    return signatures.share_graph(double), calls
 
 
 def test_a_graph_is_traced_once_for_inputs_of_any_size(counted):

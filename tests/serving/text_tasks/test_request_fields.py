@@ -2,7 +2,7 @@
 
 import pytest
 
-from serving.text_tasks.text_task import RequestField, texts_in_field
+from serving.text_tasks.request_fields import RequestField, texts_in_field
 
 TEXT = RequestField("text", aliases=("text_a",), list_alias="words")
 PASSAGES = RequestField("passages", is_list=True)

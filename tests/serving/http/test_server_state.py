@@ -7,7 +7,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from serving.engines import EngineOptions
 from serving.http.errors import HttpError
 from serving.http.serve_config import LimitOptions
-from serving.http.served_models import ExportToServe, ServerState
+from serving.http.server_state import ExportToServe, ServerState
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import exporting
 import modeling
-import serving
 from data.squad.squad_options import WindowOptions
 from exporting import common_signatures, embed_signatures
 from tests.support import graph_memory
 from tests.support.serving import exports
 from tests.support.serving.exports import TOKENIZER, create_model
 
-OPTIONS = serving.ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
+OPTIONS = exporting.ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
 
 
 def create_encoder():
@@ -53,14 +53,14 @@ def embed(monkeypatch, tmp_path):
     """Calls the signature `embed`, which allows 1,000 positions of padding."""
     # The width of the model is 16.
     monkeypatch.setattr(embed_signatures, "_MAX_PADDING", 16 * 1000)
-    serving.export(tmp_path / "model", create_encoder(), {}, OPTIONS)
+    exporting.export(tmp_path / "model", create_encoder(), {}, OPTIONS)
     loaded = tf.saved_model.load(str(tmp_path / "model"))
 
-    def embed(texts):
+    def call(texts):
         # A signature does not keep the variables alive, but `loaded` does.
         return loaded.signatures["embed"](text=tf.constant(texts))
 
-    return embed
+    return call
 
 
 def test_lengths_of_vectors_that_differ_too_much_are_refused(embed):

@@ -16,6 +16,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from data.text.tokenization import FullTokenizer
 from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError
+from serving.http.served_model import ServedModel
 from tests.support.serving.echo_models import (
     TASK,
     EchoEngine,
@@ -102,6 +103,38 @@ def test_a_short_call_waits_for_one_turn_of_a_long_one(turn_s, max_texts):
     ]
     assert sum(num_adjacent) == 2 * LONG_SIZE
     assert max(num_adjacent) <= max_texts
+
+
+@pytest.mark.parametrize(
+    ("kind", "long_request", "short_request"),
+    [
+        (
+            "squad",
+            {"question": "Who?", "context": ". " * 4_000},
+            {"question": "Who?", "context": "Anna is on the boat."},
+        ),
+        ("ner", {"text": "a " * 4_000}, {"text": "The harbor light is on."}),
+    ],
+    ids=["answer", "tag"],
+)
+def test_a_long_text_of_a_real_model_takes_more_turns_than_a_short_one(
+    kind, long_request, short_request, load_text_model
+):
+    """The long calls come first, and take turns with the short one."""
+
+    async def main():
+        served_model = ServedModel(load_text_model(kind), ONE_SLICE_S)
+        text_task = served_model.main_text_task
+        *earlier, later = (
+            served_model.submit(QueuedCall.create(text_task, [request]))
+            for request in [long_request] * 4 + [short_request]
+        )
+        await later
+        are_done = [call.done() for call in earlier]
+        await asyncio.gather(*earlier)
+        return are_done
+
+    assert asyncio.run(main()) == [False] * 4
 
 
 def test_a_long_call_ends_with_its_client():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from serving import engines
-from serving.engines import engine
-from serving.engines.engine import NetworkInput
+from serving.engines import batching
+from serving.engines.batching import NetworkInput
 
 
 def create_input(length, first_id=1):
@@ -21,8 +21,8 @@ def plan(lengths_of_key, max_tokens, needs_single_rows=False):
         key: [create_input(length) for length in input_lengths]
         for key, input_lengths in lengths_of_key.items()
     }
-    limits = engine.BatchLimits((8, 16), max_tokens, needs_single_rows)
-    return [*engine.plan_batches(requests, limits)]
+    limits = batching.BatchLimits((8, 16), max_tokens, needs_single_rows)
+    return [*batching.plan_batches(requests, limits)]
 
 
 def places(batch):
@@ -86,11 +86,11 @@ def test_features_are_int32():
 
 def test_inputs_are_padded_to_few_lengths():
     """An engine keeps memory for each length. None is beyond the positions."""
-    assert engine.list_padded_lengths(30) == [8, 16, 24, 30]
+    assert batching.list_padded_lengths(30) == [8, 16, 24, 30]
 
 
 def test_the_padding_of_a_long_input_is_at_most_a_quarter_of_it():
-    lengths = engine.list_padded_lengths(512)
+    lengths = batching.list_padded_lengths(512)
     assert len(lengths) == 20
     assert lengths[-1] == 512
     steps = itertools.pairwise(length for length in lengths if length >= 64)
@@ -106,9 +106,9 @@ def collect(collector, batch, values):
 def two_batches():
     """Requests 0, of a short and a long input, and 1, in two batches."""
     requests = {0: [create_input(3), create_input(12)], 1: [create_input(9)]}
-    limits = engine.BatchLimits([8, 16], max_tokens=32)
-    batches = engine.plan_batches(requests, limits)
-    return engine.OutputCollector(requests), [*batches]
+    limits = batching.BatchLimits([8, 16], max_tokens=32)
+    batches = batching.plan_batches(requests, limits)
+    return batching.OutputCollector(requests), [*batches]
 
 
 def test_a_request_is_returned_with_the_batch_that_completes_it(two_batches):

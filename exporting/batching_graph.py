@@ -1,4 +1,4 @@
-"""The signatures of an export, and what their TensorFlow graphs share.
+"""Runs the network on a few rows at a time, in the graph of a signature.
 
 The graphs of a SavedModel split large requests into small batches of rows. A
 row contains the data of one text, or of one window of a text.
@@ -8,102 +8,20 @@ in WordPieces, with padding, N = number of texts or rows, M = length of the
 longest row.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar, TypeVarTuple, cast
+from typing import TypeVar, cast
 
 import tensorflow as tf
 
 from data.padding import trim_batch
 from data.text.packing_graph import PackingLayer
-from exporting import export_formats
-from model_folders import kinds
-from model_folders.model_json import HeadSettings
-from modeling import ops
+from exporting.signatures import Tensors
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding.
 _MAX_PADDING = 1 << 20
-
-Tensors: TypeAlias = dict[str, tf.Tensor]
-OutputsT = TypeVar("OutputsT")
-InputsT = TypeVarTuple("InputsT")
 # A dict of tensors, or a TypedDict of them.
 _MappingT = TypeVar("_MappingT", bound=Mapping[str, object])
-
-# Function from the features of a batch, int32 [B, F] each, to outputs of the
-# network. Multiple choice has features [B, C, F] of C choices.
-PredictFeatures: TypeAlias = Callable[[Tensors], Tensors]
-
-
-class Signature(NamedTuple):
-    """A signature of an export: a function that a SavedModel contains.
-
-    Attributes:
-        function: function from tensors to {name of an output: tensor}.
-        inputs: the specs of the function's arguments.
-    """
-
-    function: Callable[..., Tensors]
-    inputs: Sequence[tf.TensorSpec]
-
-
-# {name of a signature: Signature}
-Signatures: TypeAlias = dict[str, Signature]
-
-
-@dataclasses.dataclass(frozen=True)
-class ExportSignatures:
-    """The signatures of a model's export, and the settings that they need.
-
-    Attributes:
-        predict: function of the signature `ids`, which all formats contain.
-        text_signatures: the signatures that accept text, the main one first. {}
-            if the export accepts only ids.
-        head_settings: settings of the head, to record in the export's
-            model.json.
-        exported_output: what `ids` computes from the logits (see
-            export_formats.py).
-    """
-
-    predict: PredictFeatures
-    text_signatures: Signatures = dataclasses.field(default_factory=dict)
-    head_settings: HeadSettings = dataclasses.field(
-        default_factory=HeadSettings
-    )
-    exported_output: export_formats.ExportedOutput = kinds.CLASSIFICATION
-
-
-def text_inputs(*names: str) -> list[tf.TensorSpec]:
-    """Returns a TensorSpec, string [N], for each name of a text input."""
-    return [tf.TensorSpec([None], tf.string, name=name) for name in names]
-
-
-def share_graph(
-    function: Callable[[*InputsT], OutputsT],
-) -> Callable[[*InputsT], OutputsT]:
-    """Wraps a function, so that all signatures call the same traced graph.
-
-    Otherwise each signature of a SavedModel would contain its own copy of the
-    graph. The function converts tensors, or dicts of tensors, to tensors.
-    """
-    traced = tf.function(function, autograph=False)
-
-    def call(*inputs: *InputsT) -> OutputsT:
-        if ops.uses_plain_versions():
-            # An export for LiteRT contains only one signature, so it contains
-            # only one copy of the graph.
-            return function(*inputs)
-        specs = tf.nest.map_structure(
-            lambda tensor: tf.TensorSpec(
-                [None] * tensor.shape.rank, tensor.dtype
-            ),
-            inputs,
-        )
-        outputs: OutputsT = traced.get_concrete_function(*specs)(*inputs)
-        return outputs
-
-    return call
 
 
 def pack_rows(

@@ -1,6 +1,6 @@
 """What a head of labels adds to an ONNX graph, without a network.
 
-test_onnx_writer_heads.py compares the outputs with the models'.
+test_onnx_heads.py compares the outputs with the models'.
 """
 
 import pytest
@@ -10,7 +10,7 @@ from tests.support.models import tiny_config
 pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 
 from exporting.onnx_graph import EncoderOutputNames, GraphBuilder
-from exporting.onnx_writer import EncoderGraph, GraphOutput
+from exporting.onnx_heads import EncoderGraph, GraphOutput
 
 ROWS = ["batch_size"]
 

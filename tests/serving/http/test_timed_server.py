@@ -12,7 +12,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.app import ServerApp
 from serving.http.serve_config import LimitOptions
-from serving.http.server_process import Stopwatch, TimedServer
+from serving.http.timed_server import Stopwatch, TimedServer
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 from tests.support.waiting import TIMEOUT
 
@@ -22,7 +22,7 @@ def clock(monkeypatch):
     """The clock of the server's stopwatches, whose `now` the test sets."""
     clock = types.SimpleNamespace(now=100.0)
     time = types.SimpleNamespace(monotonic=lambda: clock.now)
-    monkeypatch.setattr("serving.http.server_process.time", time)
+    monkeypatch.setattr("serving.http.timed_server.time", time)
     return clock
 
 

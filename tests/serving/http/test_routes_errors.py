@@ -10,9 +10,9 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from fastapi import Request
 from starlette.exceptions import HTTPException
 
-from serving.http.app import ErrorHandlers
 from serving.http.errors import HttpError
-from serving.text_tasks.text_task import RequestError
+from serving.http.routes import ErrorHandlers
+from serving.text_tasks.request_fields import RequestError
 from tests.support.serving import asgi
 
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from data.ner import ner_examples, tag_decoding
 from data.probabilities import to_log_probabilities
-from exporting import tag_signatures
+from exporting import tagging_graph
 
 
 def test_split_words_cuts_a_text_where_the_graph_does():
@@ -19,7 +19,7 @@ def test_split_words_cuts_a_text_where_the_graph_does():
     texts = [
         "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
     ]
-    parted = tag_signatures.separate_words(texts).numpy()
+    parted = tagging_graph.separate_words(texts).numpy()
     words = [expected.decode().split() for expected in parted]
     assert [*map(ner_examples.split_words, texts)] == words
 
@@ -59,7 +59,7 @@ def to_ragged(rows):
 def test_the_graph_decodes_tags_as_python_does(scheme):
     labels = SCHEMES[scheme]
     rows = random_rows(labels, (1, 3, 0, 5, 2, 4))
-    ids = tag_signatures.decode_legal_tags(to_ragged(rows), labels)
+    ids = tagging_graph.decode_legal_tags(to_ragged(rows), labels)
     assert ids.numpy().tolist() == decode_in_python(rows, labels)
 
 
@@ -67,9 +67,9 @@ def test_the_graph_decodes_tags_as_python_does(scheme):
 def test_the_graph_keeps_tags_that_are_legal_without_a_search(scheme):
     labels = SCHEMES[scheme]
     rows = to_ragged(random_rows(labels, (1, 3, 0, 5, 2, 4)))
-    ids = tag_signatures.decode_legal_tags(rows, labels)
+    ids = tagging_graph.decode_legal_tags(rows, labels)
     legal = rows.with_flat_values(tf.one_hot(ids, len(labels)))
-    again = tag_signatures.decode_legal_tags(legal, labels)
+    again = tagging_graph.decode_legal_tags(legal, labels)
     np.testing.assert_array_equal(again, ids)
 
 
@@ -77,7 +77,7 @@ def test_the_graph_keeps_tags_that_are_legal_without_a_search(scheme):
 def test_the_graph_decodes_texts_of_many_words_as_python_does(longest):
     labels = SCHEMES["IOB2"]
     decode = tf.function(
-        lambda rows: tag_signatures.decode_legal_tags(rows, labels)
+        lambda rows: tagging_graph.decode_legal_tags(rows, labels)
     )
     rows = random_rows(labels, (3, longest, 0))
     ids = decode(to_ragged(rows))
