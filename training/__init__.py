@@ -26,5 +26,9 @@ The two flows, from their first to their last step:
     fine_tuning/: `fine_tune` trains a `FineTuningTask`
     pretraining/: `pretrain` trains on records
 
+What does not train, but runs a network with the same flags and devices:
+
+    extraction/: the vectors of texts, for extract_features.py
+
 A run is what one or several commands train in one --output_dir.
 """

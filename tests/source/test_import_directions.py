@@ -170,6 +170,7 @@ WITHOUT_TENSORFLOW = (
     "terminal",
     "training.config",
     "training.dev_set_rules",
+    "training.extraction",
     "training.fine_tuning.dev_set_comparison",
     "training.preparation",
     "training.pretraining.record_decisions",

@@ -24,8 +24,8 @@ from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
 from model_folders.reading.preset import Preset
 from model_folders.reading.settings_check import check_lengths
-from tools.extraction.extract_features_config import ExtractFeaturesConfig
 from training.config.model_config import POLICY_OF_PRECISION, check_required
+from training.extraction.extract_features_config import ExtractFeaturesConfig
 from training.preparation.starting_point_loading import (
     read_bert_config,
     read_tokenizer,
