@@ -38,8 +38,8 @@ from training.fine_tuning import checked_export
 from training.fine_tuning.encoded_sets import write_encoded_sets
 from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import devices, trainer_loading
+from training.loop.run_plan import CreateModel, RunPlan
 from training.loop.train_step import TrainStep
-from training.loop.trainer_loading import CreateModel, RunPlan
 from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint

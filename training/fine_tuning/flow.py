@@ -37,16 +37,19 @@ from training.fine_tuning.encoded_sets import (
 )
 from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import devices, final_steps
+from training.loop.run_plan import RunPlan
 from training.loop.step_loop import STOPPED_STATUS
-from training.loop.trainer_loading import RunPlan, load_teacher, load_trainer
+from training.loop.teacher_loading import load_teacher
+from training.loop.trainer_loading import load_trainer
 from training.preparation import resume_checks
 from training.preparation.start_checks import (
     check_start,
     check_task,
     warn_of_labels,
 )
-from training.run_files import model_description
+from training.run_files import fingerprints
 from training.run_files.run_folder import RunFolder, log_scores
+from training.run_files.training_settings import create_training_settings
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 
 
@@ -178,12 +181,10 @@ def collect_fine_tuning_settings(
     )
     if dev_set_rule:
         training_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
-    training_settings["train_records"] = model_description.fingerprint_files(
+    training_settings["train_records"] = fingerprints.fingerprint_files(
         train_set.records.files
     )
-    return model_description.create_training_settings(
-        starting_point, training_settings
-    )
+    return create_training_settings(starting_point, training_settings)
 
 
 def compute_dev_sets_checksum(
@@ -203,7 +204,7 @@ def compute_dev_sets_checksum(
     scored = [
         [encoded_set.checksum for encoded_set in dev_sets],
         list(task.labels or ()),
-        *model_description.fingerprint_files(task.eval_files),
+        *fingerprints.fingerprint_files(task.eval_files),
     ]
     return zlib.crc32(json.dumps(scored).encode())
 

@@ -3,8 +3,10 @@
 Before the steps, `fine_tune` and `pretrain` use these modules:
 
     devices.py: strategies of devices
-    trainer_loading.py: `load_teacher`, and `load_trainer` by a `RunPlan`: the
-        folder, the model and its `Trainer`, with the weights to start from
+    run_plan.py: `RunPlan`: the model, the loss, the number of steps
+    teacher_loading.py: `load_teacher`, and its checks
+    trainer_loading.py: `load_trainer` by a `RunPlan`: the folder, the model and
+        its `Trainer`, with the weights to start from
 
 The steps:
 

@@ -29,9 +29,11 @@ from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.loop import devices, final_steps
 from training.loop.callbacks import BestStepCallback, BestStepRule, Callback
+from training.loop.run_plan import RunPlan
 from training.loop.step_loop import STOPPED_STATUS, EndReasons
+from training.loop.teacher_loading import load_teacher
 from training.loop.trainer import Trainer
-from training.loop.trainer_loading import RunPlan, load_teacher, load_trainer
+from training.loop.trainer_loading import load_trainer
 from training.preparation import resume_checks
 from training.preparation.start_checks import check_start
 from training.pretraining.evaluation import (
@@ -43,7 +45,7 @@ from training.pretraining.records import (
     find_all_records,
     fingerprint_dev_set,
 )
-from training.run_files import model_description
+from training.run_files.training_settings import create_training_settings
 from training.starting_point import StartingPoint
 
 
@@ -171,9 +173,7 @@ def collect_pretraining_settings(
     }
     if starting_point.config.keeps_best:
         training_settings["eval_input_file"] = dev_set_fingerprints
-    return model_description.create_training_settings(
-        starting_point, training_settings
-    )
+    return create_training_settings(starting_point, training_settings)
 
 
 def compute_dev_records_checksum(

@@ -29,8 +29,8 @@ from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.flow import fine_tune
 from training.loop import trainer_loading
+from training.loop.run_plan import RunPlan
 from training.loop.trainer import Trainer
-from training.loop.trainer_loading import RunPlan
 from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint

@@ -13,7 +13,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.config.training_config import NumSteps
 from training.loop import trainer_loading
-from training.loop.trainer_loading import RunPlan
+from training.loop.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 
 

@@ -17,7 +17,8 @@ from training.preparation.starting_point_loading import (
     complete_flags,
     read_initial_preset,
 )
-from training.run_files import model_description
+from training.run_files import fingerprints
+from training.run_files.training_settings import create_training_settings
 
 
 @pytest.fixture
@@ -44,9 +45,7 @@ def describe_run(options, resumes=None):
     starting_point = dataclasses.replace(
         starting_point, preset=preset, is_own_run=is_own_run
     )
-    training_settings = model_description.create_training_settings(
-        starting_point, {}
-    )
+    training_settings = create_training_settings(starting_point, {})
     resume_checks.check_resumed_settings(config, own_run, training_settings)
     return training_settings
 
@@ -95,7 +94,7 @@ def test_labels_in_another_order_are_another_teacher(options, tmp_path):
 def test_all_files_of_a_preset_of_kerashub_are_compared(tmp_path, name):
     recorded = ROOT / "tests/testdata/weights/kerashub/classifier"
     folder = shutil.copytree(recorded, tmp_path / "preset")
-    before = model_description.fingerprint_checkpoint(str(folder))
+    before = fingerprints.fingerprint_checkpoint(str(folder))
     content = (folder / name).read_bytes()
     if name.endswith(".h5"):
         # The last bytes are values.
@@ -103,13 +102,13 @@ def test_all_files_of_a_preset_of_kerashub_are_compared(tmp_path, name):
     else:
         content += b" "
     (folder / name).write_bytes(content)
-    assert model_description.fingerprint_checkpoint(str(folder)) != before
+    assert fingerprints.fingerprint_checkpoint(str(folder)) != before
 
 
 def test_all_files_of_an_index_are_compared(tmp_path):
     recorded = ROOT / "tests/testdata/weights/transformers4/sharded"
     folder = shutil.copytree(recorded, tmp_path / "model")
-    before = model_description.fingerprint_checkpoint(str(folder))
+    before = fingerprints.fingerprint_checkpoint(str(folder))
     file = folder / "tf_model-00002-of-00002.h5"
     with h5py.File(file, "r+") as stored:
         values = []
@@ -118,4 +117,4 @@ def test_all_files_of_an_index_are_compared(tmp_path):
             value for value in values if isinstance(value, h5py.Dataset)
         )
         weight[...] = weight[...] + 1
-    assert model_description.fingerprint_checkpoint(str(folder)) != before
+    assert fingerprints.fingerprint_checkpoint(str(folder)) != before
