@@ -4,7 +4,8 @@
         how it ends
     encoded_sets.py: reads the sets, writes their records, and identifies them
     dev_set_comparison.py: whether the weights were trained on the dev set
-    fine_tuner.py: `FineTuner`: trains, evaluates, scores and predicts the sets
+    dev_set_scores.py: scores of a dev set, by the outputs of its records
+    fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
     checked_export.py: exports the model, unless the export scores much lower
 
 training/task.py says what a task is. What pretraining needs too is in

@@ -48,7 +48,8 @@ from training.preparation.start_checks import (
     warn_of_labels,
 )
 from training.run_files import fingerprints
-from training.run_files.run_folder import RunFolder, log_scores
+from training.run_files.result_files import log_scores
+from training.run_files.run_folder import RunFolder
 from training.run_files.training_settings import create_training_settings
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 

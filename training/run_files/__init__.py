@@ -2,8 +2,8 @@
 
 Read the modules in this order:
 
-    run_folder.py: `RunFolder`, which writes all but the checkpoints, and
-        `ResultFiles`, the files of scores among them
+    run_folder.py: `RunFolder`: the folder, and all in it but the checkpoints
+    result_files.py: `ResultFiles`: the files of scores
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     checkpointer.py: saves, restores, removes and links checkpoints
     model_description.py: model.json, and the files that it lists

@@ -65,7 +65,7 @@ def start_or_resume(
 
     The command resumes the run in the folder, if it has one.
     """
-    starting_point = toy_task.load_start(
+    starting_point = toy_task.load_toy_starting_point(
         folder,
         **{"do_train": True, "max_seq_length": 8, "train_batch_size": 4}
         | flags,

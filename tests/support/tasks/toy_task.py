@@ -59,12 +59,12 @@ def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     return create_command(create_flags(folder, **changes)).config
 
 
-def load_start(
+def load_toy_starting_point(
     folder: Path, **changes: object
 ) -> StartingPoint[FineTuningConfig]:
-    """Loads what a command with a tiny network in `folder` starts from.
+    """Loads the StartingPoint of a command whose --output_dir is `folder`.
 
-    The configuration of the network is written beside the folder.
+    Writes the configuration of a tiny network beside the folder.
     """
     config_file = folder.with_name("bert_config.json")
     write_config(config_file)
