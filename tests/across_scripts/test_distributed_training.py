@@ -19,7 +19,7 @@ from tests.support.models import NO_DROPOUT, write_config
 from tests.support.paths import ROOT
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import fine_tuning_flags
-from training.loop.step_loop import AGREEMENT_STEPS, STOPPED_STATUS
+from training.loop.ending import AGREEMENT_STEPS, STOPPED_STATUS
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20

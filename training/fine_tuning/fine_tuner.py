@@ -14,7 +14,7 @@ from training.loop.callbacks import (
     Callback,
     evaluate_once_per_step,
 )
-from training.loop.step_loop import EndReasons
+from training.loop.ending import EndReasons
 from training.loop.trainer import Trainer
 from training.task import (
     AnyEncodedSet,

@@ -37,8 +37,8 @@ from training.fine_tuning.encoded_sets import (
 )
 from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import devices, final_steps
+from training.loop.ending import STOPPED_STATUS
 from training.loop.run_plan import RunPlan
-from training.loop.step_loop import STOPPED_STATUS
 from training.loop.teacher_loading import load_teacher
 from training.loop.trainer_loading import load_trainer
 from training.preparation import resume_checks

@@ -11,8 +11,10 @@ Before the steps, `fine_tune` and `pretrain` use these modules:
 The steps:
 
     trainer.py: `Trainer`: the model, its step and its weights
-    step_loop.py: runs steps, their callbacks and saves, until all workers end
-        after the same step, by a signal too
+    step_loop.py: runs steps, their callbacks and saves, until one of the
+        reasons in ending.py
+    ending.py: why a training ends, and that all workers end after the same step
+    skipped_steps.py: counts the steps whose loss or gradient is not finite
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
     callbacks.py: what runs after each step: a `Callback` adds losses to the

@@ -60,7 +60,7 @@ class Callback:
     interval: int = 0
 
     def on_train_begin(self) -> None:
-        """Runs once, before all other methods. The weights are restored."""
+        """Runs once, before the first step. The weights are restored."""
 
     def describe_reason_to_end(self, step: int) -> str | None:
         """Returns why a run that resumes at `step` trains no more.

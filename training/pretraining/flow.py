@@ -29,8 +29,8 @@ from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.loop import devices, final_steps
 from training.loop.callbacks import BestStepCallback, BestStepRule, Callback
+from training.loop.ending import STOPPED_STATUS, EndReasons
 from training.loop.run_plan import RunPlan
-from training.loop.step_loop import STOPPED_STATUS, EndReasons
 from training.loop.teacher_loading import load_teacher
 from training.loop.trainer import Trainer
 from training.loop.trainer_loading import load_trainer

@@ -48,10 +48,10 @@ def train_steps(folder, *callbacks, num_steps=3):
     return trainer
 
 
-def test_a_callback_is_called_at_the_beginning_and_after_each_step(tmp_path):
+def test_a_callback_is_asked_first_then_called_at_each_step(tmp_path):
     recorder = Recorder()
     train_steps(tmp_path, recorder)
-    assert recorder.calls == ["begin", "ask 0", "step 1", "step 2", "step 3"]
+    assert recorder.calls == ["ask 0", "begin", "step 1", "step 2", "step 3"]
 
 
 def test_a_callback_without_methods_changes_nothing(tmp_path):
