@@ -66,8 +66,8 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         return self.tokenizer
 
     @property
-    def own_run(self) -> Preset | None:
-        """What the run in --output_dir states, None without such a run."""
+    def run_preset(self) -> Preset | None:
+        """The Preset of the run in --output_dir, None if it has no run."""
         return self.preset if self.is_own_run else None
 
     @property

@@ -89,6 +89,7 @@ def fine_tune(
     dev_set_comparison = compare_dev_set(starting_point, set_fingerprints)
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
+    check_resumed_fine_tuning(task, plan, set_fingerprints)
     trainer = load_trainer(
         starting_point, plan, strategy=strategy, teacher=teacher
     )
@@ -111,7 +112,7 @@ def plan_fine_tuning(
     encoded_sets: AnyEncodedSets,
     set_fingerprints: SetFingerprints,
 ) -> RunPlan:
-    """Plans the run, and checks that a resumed run goes on as it began.
+    """Plans what the run trains, and what it records.
 
     Args:
         task: what to train and evaluate, and with which flags.
@@ -119,8 +120,7 @@ def plan_fine_tuning(
         set_fingerprints: the same sets, as model.json records them.
 
     Raises:
-        ValueError: the run in --output_dir began with another train set or
-            other settings. Or the training would be shorter than one step.
+        ValueError: the training would be shorter than one step.
         OSError: a file cannot be read.
     """
     starting_point = task.starting_point
@@ -130,15 +130,6 @@ def plan_fine_tuning(
     if train_set := encoded_sets.get("train"):
         training_settings = collect_fine_tuning_settings(
             task, train_set, set_fingerprints
-        )
-        resume_checks.check_resumed_train_set(
-            starting_point.own_run,
-            set_fingerprints,
-            training_settings["train_records"],
-            has_table=starting_point.dev_set_rule is not None,
-        )
-        resume_checks.check_resumed_settings(
-            task.config, starting_point.own_run, training_settings
         )
         num_steps = task.config.num_steps(task.epoch_length(train_set))
     return RunPlan(
@@ -151,6 +142,36 @@ def plan_fine_tuning(
         labels=task.labels,
         label_alternatives=task.label_alternatives,
         dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
+    )
+
+
+def check_resumed_fine_tuning(
+    task: AnyFineTuningTask, plan: RunPlan, set_fingerprints: SetFingerprints
+) -> None:
+    """Checks that a resumed run keeps its train set and its settings.
+
+    A command that does not train resumes no run.
+
+    Args:
+        task: the task of the command.
+        plan: result of `plan_fine_tuning`.
+        set_fingerprints: the sets of the command, as model.json records them.
+
+    Raises:
+        ValueError: the run in --output_dir began with another train set or
+            other settings.
+    """
+    if plan.num_steps is None:
+        return
+    starting_point = task.starting_point
+    resume_checks.check_resumed_train_set(
+        starting_point.run_preset,
+        set_fingerprints,
+        plan.training_settings["train_records"],
+        has_table=starting_point.dev_set_rule is not None,
+    )
+    resume_checks.check_resumed_settings(
+        task.config, starting_point.run_preset, plan.training_settings
     )
 
 

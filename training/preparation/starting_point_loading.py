@@ -47,9 +47,10 @@ def load_starting_point(
         OSError: a file is missing, or cannot be read or downloaded.
     """
     parsed = _download_models(parsed)
-    preset = read_initial_preset(parsed.config)
-    parsed = complete_flags(parsed, preset)
-    _check_flags(parsed, preset)
+    is_own_run = has_own_run(parsed.config)
+    preset = read_initial_preset(parsed.config, is_own_run=is_own_run)
+    parsed = complete_flags(parsed, preset, is_own_run=is_own_run)
+    _check_flags(parsed, preset, is_own_run=is_own_run)
     config = parsed.config
     # `check_start` later checks its lengths, because the rows of --data_file
     # may still change the flags.
@@ -64,7 +65,7 @@ def load_starting_point(
         preset=preset,
         bert_config=bert_config,
         tokenizer=tokenizer,
-        is_own_run=has_own_run(config),
+        is_own_run=is_own_run,
     )
 
 
@@ -95,7 +96,9 @@ def has_own_run(config: TrainingConfig) -> bool:
     return not config.training.do_train and bool(find_best_checkpoint(folder))
 
 
-def read_initial_preset(config: TrainingConfig) -> Preset | None:
+def read_initial_preset(
+    config: TrainingConfig, *, is_own_run: bool
+) -> Preset | None:
     """Reads the folder of the weights that a training command begins with.
 
     This is --output_dir if it contains a run. Otherwise --init_checkpoint names
@@ -103,6 +106,7 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
 
     Args:
         config: the flags of the command, with the paths.
+        is_own_run: result of `has_own_run`.
 
     Returns:
         what the files in the folder state, None if the weights are random.
@@ -116,13 +120,16 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
         check_exists(checkpoint, flag)
-    if has_own_run(config):
+    if is_own_run:
         return read_preset(config.training.output_dir, "--output_dir")
     return read_preset(checkpoint, flag) if checkpoint else None
 
 
 def complete_flags(
-    parsed: ParsedCommand[TrainingConfigT], preset: Preset | None
+    parsed: ParsedCommand[TrainingConfigT],
+    preset: Preset | None,
+    *,
+    is_own_run: bool,
 ) -> ParsedCommand[TrainingConfigT]:
     """Sets the open flags to the values that the folder of the weights states.
 
@@ -132,6 +139,7 @@ def complete_flags(
     Args:
         parsed: the flags of the command line, and which the user set.
         preset: result of `read_initial_preset`.
+        is_own_run: result of `has_own_run`.
 
     Raises:
         ValueError: the folder contains a model of another class, or a value
@@ -140,15 +148,15 @@ def complete_flags(
     if preset is None:
         return parsed
     config = parsed.config
-    if has_own_run(config) or not config.training.do_train:
+    if is_own_run or not config.training.do_train:
         settings_check.check_model_class(preset, config.model_class)
-    stated = _collect_stated_flags(parsed, preset)
+    stated = _collect_stated_flags(parsed, preset, is_own_run=is_own_run)
     source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
     return parsed.decide_if_open(stated, source)
 
 
 def _collect_stated_flags(
-    parsed: ParsedCommand[TrainingConfigT], preset: Preset
+    parsed: ParsedCommand[TrainingConfigT], preset: Preset, *, is_own_run: bool
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**stated_flags_of(preset)}
@@ -158,7 +166,7 @@ def _collect_stated_flags(
         stated["labels"] = preset.labels
     if rule := dev_set_rule_of(preset):
         stated["dev_fraction"] = rule.dev_fraction
-    if "data_file" in parsed.set_by_user and has_own_run(parsed.config):
+    if "data_file" in parsed.set_by_user and is_own_run:
         # The run chose these values to suit its data.
         run_flags = preset.training_settings.get("flags", {})
         stated["max_seq_length"] = run_flags.get("max_seq_length")
@@ -167,17 +175,20 @@ def _collect_stated_flags(
 
 
 def _check_flags(
-    parsed: ParsedCommand[TrainingConfig], preset: Preset | None
+    parsed: ParsedCommand[TrainingConfig],
+    preset: Preset | None,
+    *,
+    is_own_run: bool,
 ) -> None:
     """Checks the flags, after `complete_flags` has completed them."""
     config = parsed.config
     trains = config.training.do_train
-    own_run = preset if has_own_run(config) else None
+    run_preset = preset if is_own_run else None
     check_required(
         config,
         config.required_flags,
         preset,
-        training_settings=own_run.training_settings if own_run else {},
+        training_settings=run_preset.training_settings if run_preset else {},
     )
     config.check(parsed.set_by_user)
     if not (preset or trains):
@@ -187,7 +198,7 @@ def _check_flags(
         )
     if trains:
         check_resumed_settings(
-            config, own_run, {"flags": config.to_flags_entry()}
+            config, run_preset, {"flags": config.to_flags_entry()}
         )
 
 

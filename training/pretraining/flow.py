@@ -70,6 +70,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     records = find_all_records(starting_point)
     dev_set_fingerprints = fingerprint_dev_set(config, records)
     plan = plan_pretraining(starting_point, records.train, dev_set_fingerprints)
+    check_resumed_pretraining(starting_point, plan)
     trainer = load_trainer(
         starting_point, plan, strategy=strategy, teacher=teacher
     )
@@ -107,7 +108,7 @@ def plan_pretraining(
     records: record_datasets.Records,
     dev_set_fingerprints: list[Fingerprint],
 ) -> RunPlan:
-    """Plans the run, and checks that a resumed run goes on as it began.
+    """Plans what the run trains, and what it records.
 
     Args:
         starting_point: the flags, the network and the tokenizer to record.
@@ -115,8 +116,7 @@ def plan_pretraining(
         dev_set_fingerprints: result of `fingerprint_dev_set`.
 
     Raises:
-        ValueError: a record is damaged. Or the run in --output_dir began with
-            other records or settings.
+        ValueError: a record is damaged.
         OSError: a file cannot be read.
     """
     config = starting_point.config
@@ -126,12 +126,6 @@ def plan_pretraining(
     if config.training.do_train:
         training_settings = collect_pretraining_settings(
             starting_point, records, dev_set_fingerprints
-        )
-        resume_checks.check_resumed_records(
-            config, starting_point.own_run, training_settings
-        )
-        resume_checks.check_resumed_settings(
-            config, starting_point.own_run, training_settings
         )
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,
@@ -147,6 +141,31 @@ def plan_pretraining(
         dev_set_checksum=compute_dev_records_checksum(
             config, dev_set_fingerprints
         ),
+    )
+
+
+def check_resumed_pretraining(
+    starting_point: StartingPoint[PretrainingConfig], plan: RunPlan
+) -> None:
+    """Checks that a resumed run keeps its records and its settings.
+
+    A command that does not train resumes no run.
+
+    Raises:
+        ValueError: the run in --output_dir began with other records or
+            settings.
+    """
+    if plan.num_steps is None:
+        return
+    resume_checks.check_resumed_records(
+        starting_point.config,
+        starting_point.run_preset,
+        plan.training_settings,
+    )
+    resume_checks.check_resumed_settings(
+        starting_point.config,
+        starting_point.run_preset,
+        plan.training_settings,
     )
 
 

@@ -170,10 +170,10 @@ class RunFolder:
 
         A command that trains changes them.
         """
-        own_run = self._starting_point.own_run
-        if own_run is None or self._starting_point.config.training.do_train:
+        run_preset = self._starting_point.run_preset
+        if run_preset is None or self._starting_point.config.training.do_train:
             return None
-        return own_run.model_json
+        return run_preset.model_json
 
     def find_best_checkpoint(self) -> str | None:
         """Returns the path of the best step's checkpoint, None without one."""

@@ -50,8 +50,8 @@ def create_training_settings(
     )
     flags = starting_point.config.to_flags_entry()
     current = cast("TrainingSettings", {**in_json, "flags": flags})
-    if own_run := starting_point.own_run:
-        return {**own_run.training_settings, **current}
+    if run_preset := starting_point.run_preset:
+        return {**run_preset.training_settings, **current}
     return current
 
 

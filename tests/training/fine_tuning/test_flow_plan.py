@@ -22,6 +22,7 @@ from training.fine_tuning.encoded_sets import (
     write_encoded_sets,
 )
 from training.fine_tuning.flow import (
+    check_resumed_fine_tuning,
     collect_fine_tuning_settings,
     compute_dev_sets_checksum,
     plan_fine_tuning,
@@ -54,10 +55,12 @@ def create_task(folder, task_class=LabeledTask, do_train=True, **flags):
 
 
 def plan_task(task, folder):
-    """Returns the plan of a task, as `fine_tune` makes it."""
+    """Plans a task and checks its plan, as `fine_tune` does."""
     encoded_sets = write_encoded_sets(task, folder / "records")
     set_fingerprints = fingerprint_sets(task.config, encoded_sets)
-    return plan_fine_tuning(task, encoded_sets, set_fingerprints)
+    plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
+    check_resumed_fine_tuning(task, plan, set_fingerprints)
+    return plan
 
 
 def create_plan(folder, task_class=LabeledTask, do_train=True, **flags):

@@ -34,19 +34,19 @@ def options(tmp_path):
 def describe_run(options, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
     parsed = toy_task.create_command(options)
-    preset = read_initial_preset(parsed.config)
-    own_run = None
+    preset = read_initial_preset(parsed.config, is_own_run=False)
+    run_preset = None
     if resumes:
-        preset = own_run = Preset("run", training_settings=resumes)
-    is_own_run = own_run is not None
-    config = complete_flags(parsed, preset).config
+        preset = run_preset = Preset("run", training_settings=resumes)
+    is_own_run = run_preset is not None
+    config = complete_flags(parsed, preset, is_own_run=is_own_run).config
     bert_config = modeling.load_config(options["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(
         starting_point, preset=preset, is_own_run=is_own_run
     )
     training_settings = create_training_settings(starting_point, {})
-    resume_checks.check_resumed_settings(config, own_run, training_settings)
+    resume_checks.check_resumed_settings(config, run_preset, training_settings)
     return training_settings
 
 
