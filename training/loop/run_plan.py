@@ -45,8 +45,7 @@ class RunPlan:
         label_alternatives: `labels`, and other lists of names that the files
             of the weights may use for the outputs. Empty if the outputs are
             not labels.
-        dev_set_checksum: checksum of the dev set, 0 without one. The history
-            records it with each evaluation.
+        dev_set_checksum: checksum of the dev set, for the `History`.
     """
 
     create_model: CreateModel

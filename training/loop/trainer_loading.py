@@ -87,13 +87,7 @@ def create_trainer(
     """Creates a model with random weights, and the Trainer of its run.
 
     Call `set_seed_and_precision` first, for weights of this seed and precision.
-
-    Args:
-        starting_point: the flags and the network of the run.
-        run_folder: folder of the run.
-        plan: creates the task's model, and says how many steps to train it.
-        strategy: the strategy of the devices. It creates the variables.
-        teacher: the teacher to learn from, None without a teacher.
+    Except for `run_folder`, the arguments are those of `load_trainer`.
 
     Raises:
         ValueError: a flag does not fit the model or the devices. Or

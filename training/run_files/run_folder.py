@@ -41,7 +41,7 @@ class RunFolder:
 
     Attributes:
         path: path of the folder.
-        labels: names of the model's outputs, in order, or None.
+        labels: the argument.
         history: metrics, steps and hours of the run.
         best_step: the step of the run with the best scores, and its folder.
         results: the files of the scores, reports and predictions.
@@ -74,12 +74,7 @@ class RunFolder:
     ) -> Self:
         """Opens the folder of a new or an earlier run, and reads its history.
 
-        Args:
-            starting_point: the flags and the tokenizer of the run.
-            labels: names of the model's outputs, in order. If None, the run
-                has no labels.txt.
-            dev_set_checksum: checksum of the dev set that the command
-                evaluates, 0 without one.
+        The arguments are those of the class and of `History`.
 
         Raises:
             ValueError: a line of the history is malformed.

@@ -40,7 +40,7 @@ class NerTask(
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
-        starting_point: the flags, the network and the tokenizer of the command.
+        starting_point: passed to `FineTuningTask`.
         sets: the sentences.
         labels: the tags that words may have, in the order of the model's
             outputs.

@@ -49,7 +49,7 @@ class SquadTask(
     --predict_file is used for both evaluation and prediction.
 
     Args:
-        starting_point: the flags, the network and the tokenizer of the command.
+        starting_point: passed to `FineTuningTask`.
         sets: reads --train_file and --predict_file.
     """
 
