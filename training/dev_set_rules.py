@@ -20,7 +20,7 @@ What happens, in the order of a command, and what the user reads then:
    in fine_tuning/ compares the files and the rows of the dev set with the
    recorded sets. The attributes of `DevSetCase` list what the user then reads.
 4. When the training begins, model.json gets the rule and the sets
-   (`collect_fine_tuning_settings` in fine_tuning/flow.py). Before a resumed
+   (`collect_fine_tuning_settings` in fine_tuning/plan.py). Before a resumed
    training, `check_resumed_train_set` in preparation/ compares the train set.
 
 This module imports no TensorFlow.

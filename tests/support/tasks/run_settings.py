@@ -19,7 +19,7 @@ from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
-from training.fine_tuning.flow import (
+from training.fine_tuning.plan import (
     check_resumed_fine_tuning,
     plan_fine_tuning,
 )

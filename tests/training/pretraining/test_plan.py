@@ -12,7 +12,7 @@ from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.pretraining.flow import (
+from training.pretraining.plan import (
     check_resumed_pretraining,
     compute_dev_records_checksum,
     plan_pretraining,
