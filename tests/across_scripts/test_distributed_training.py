@@ -179,7 +179,7 @@ def test_a_callback_that_ends_one_worker_ends_the_other(flags, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import os, runpy\n"
-        "from training.loop.callbacks import BestStepCallback\n"
+        "from training.loop.best_step_callback import BestStepCallback\n"
         "from training.loop.callbacks import Decision\n"
         "is_second = '\"index\": 1' in os.environ['TF_CONFIG']\n"
         "def on_step(self, step, logs):\n"

@@ -175,7 +175,9 @@ WITHOUT_TENSORFLOW = (
     "training.preparation",
     "training.pretraining.record_decisions",
     "training.run_files.model_description",
+    "training.run_files.result_files",
     "training.run_files.run_folder",
+    "training.set_fingerprints",
     "training.tasks",
 )
 

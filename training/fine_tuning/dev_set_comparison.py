@@ -21,14 +21,12 @@ from absl import logging
 
 from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set_rules import (
+from training.dev_set_rules import DevSetRule, dev_set_rule_of, has_data_file
+from training.set_fingerprints import (
     DEV_SET,
     TRAIN_SET,
-    DevSetRule,
     SetFingerprint,
     SetFingerprints,
-    dev_set_rule_of,
-    has_data_file,
     set_fingerprints_of,
 )
 from training.starting_point import StartingPoint

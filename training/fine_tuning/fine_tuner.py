@@ -8,12 +8,12 @@ from model_folders.scores import Scores
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.callbacks import (
+from training.loop.best_step_callback import (
     BestStepCallback,
     BestStepRule,
-    Callback,
     evaluate_once_per_step,
 )
+from training.loop.callbacks import Callback
 from training.loop.ending import EndReasons
 from training.loop.trainer import Trainer
 from training.task import (

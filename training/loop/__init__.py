@@ -17,8 +17,9 @@ The steps:
     skipped_steps.py: counts the steps whose loss or gradient is not finite
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
-    callbacks.py: what runs after each step: a `Callback` adds losses to the
-        history, another one evaluates and keeps the weights of the best step
+    callbacks.py: `Callback`: what runs after each step
+    summary_callback.py: adds the losses to the history
+    best_step_callback.py: evaluates, and keeps the weights of the best step
 
 After them:
 

@@ -14,9 +14,10 @@ from data.io import record_datasets
 from model_folders.model_json import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
-from training.loop.callbacks import Callback, SummaryCallback
+from training.loop.callbacks import Callback
 from training.loop.ending import EndReasons, stop_signals
 from training.loop.step_loop import StepLoop
+from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights

@@ -1,6 +1,7 @@
 """Pretrains on records: all steps of a command, and how it ends.
 
 The records are masked in advance or during training.
+"""
 
 import shlex
 import time
@@ -19,7 +20,8 @@ from model_folders.model_json import (
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices, final_steps
-from training.loop.callbacks import BestStepCallback, BestStepRule, Callback
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.callbacks import Callback
 from training.loop.ending import STOPPED_STATUS, EndReasons
 from training.loop.teacher_loading import load_teacher
 from training.loop.trainer import Trainer

@@ -13,12 +13,13 @@ from tests.support.models import tiny_config
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set_rules import DEV_SET, DevSetRule, SetFingerprint
+from training.dev_set_rules import DevSetRule
 from training.fine_tuning.dev_set_comparison import (
     DevSetCase,
     DevSetComparison,
     compare_dev_set,
 )
+from training.set_fingerprints import DEV_SET, SetFingerprint
 from training.starting_point import StartingPoint
 
 # Checksums of three files.

@@ -14,12 +14,8 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
     fit_batches,
 )
-from training.loop.callbacks import (
-    BestStepCallback,
-    BestStepRule,
-    Callback,
-    Decision,
-)
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.callbacks import Callback, Decision
 from training.loop.step_loop import StepLoop
 
 
