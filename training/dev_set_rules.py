@@ -124,7 +124,7 @@ def choose_dev_set_rule(
     """Chooses which rows of --data_file are the dev set.
 
     Args:
-        preset: what the folder of the weights states, None if they are random.
+        preset: Preset of the weights, None if they are random.
         config: the flags, with the fraction of the rows in the dev set.
         key: names of the columns by which rows are assigned to a set.
     """
@@ -145,7 +145,7 @@ def choose_dev_set_rule_to_record(
 
     Args:
         dev_set_rule: rule of the command, None without --data_file.
-        preset: what the folder of the weights states, None if they are random.
+        preset: Preset of the weights, None if they are random.
     """
     if dev_set_rule is None and preset:
         return dev_set_rule_of(preset)

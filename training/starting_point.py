@@ -28,7 +28,8 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
     Attributes:
         parsed: the flags, and who decided them.
-        preset: what the folder of the weights states, None for random weights.
+        preset: what the files beside the weights say of them, None for random
+            weights.
         is_own_run: whether this folder is --output_dir, so that the command
             resumes, evaluates or exports the run in it.
         bert_config: configuration of the network.

@@ -201,7 +201,7 @@ class FineTuningTask(
         tokenizer with the flags before, and compares the labels itself.
 
         Args:
-            preset: what the folder of the initial weights states.
+            preset: Preset of the initial weights.
 
         Raises:
             ValueError: the task cannot use the weights.

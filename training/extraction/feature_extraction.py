@@ -62,7 +62,7 @@ def read_model_files(
         config: the flags. The files in the folder of the weights set those that
             the user left out.
         set_by_user: names of the flags that the user set.
-        preset: what the folder of the weights states.
+        preset: Preset of the weights.
     """
     required_flags = ("bert_config_file", "vocab_file")
     check_required(config, required_flags, preset, training_settings={})

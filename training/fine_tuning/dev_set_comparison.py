@@ -103,7 +103,7 @@ def compare_dev_set(
 
     Args:
         starting_point: the flags of the command, the rule of its dev set, and
-            what the folder of the weights states.
+            the Preset of its weights.
         set_fingerprints: the sets of the command, for model.json.
     """
     config = starting_point.config

@@ -107,8 +107,8 @@ def collect_fine_tuning_settings(
         set_fingerprints: the sets of the command, as model.json records them.
 
     Raises:
-        ValueError: the folder of the initial weights states a rule of its dev
-            set that is incomplete, or a network that is not a BERT.
+        ValueError: the folder of the initial weights has an incomplete rule of
+            its dev set, or a network that is not a BERT.
         OSError: a file cannot be read.
     """
     starting_point = task.starting_point

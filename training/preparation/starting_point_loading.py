@@ -158,7 +158,7 @@ def complete_flags(
 def _collect_stated_flags(
     parsed: ParsedCommand[TrainingConfigT], preset: Preset, *, is_own_run: bool
 ) -> dict[str, object]:
-    """Returns {flag: value} that the folder states."""
+    """Returns {flag: its value in the files of the folder}."""
     stated: dict[str, object] = {**stated_flags_of(preset)}
     if not parsed.config.training.do_train:
         stated |= {**preset.head_settings, **preset.network_arguments}
@@ -210,7 +210,7 @@ def stated_flags_of(preset: Preset) -> dict[str, str | bool | None]:
     did not set.
 
     Args:
-        preset: what the folder of the weights states.
+        preset: Preset of the weights.
 
     Returns:
         {flag: value, None if no file states it}.
@@ -248,7 +248,7 @@ def read_tokenizer(
             states it.
         set_by_user: names of the flags that the user set.
         bert_config: configuration of the network.
-        preset: what the folder of the weights states, None without weights.
+        preset: Preset of the weights, None without weights.
     """
     casing = chosen_casing(
         model_options.do_lower_case,

@@ -42,8 +42,8 @@ class ResultFiles:
         is_chief: whether this process writes files.
 
     Attributes:
-        dev_scores: what this command wrote to eval_results.txt, which the card
-            states. {} before it did.
+        dev_scores: the scores that this command wrote to eval_results.txt, {}
+            before it did. The card shows them.
     """
 
     def __init__(self, folder: Path, *, is_chief: bool) -> None:

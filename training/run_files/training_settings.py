@@ -32,13 +32,12 @@ def create_training_settings(
     not know.
 
     Args:
-        starting_point: the flags, the network and the tokenizer of the command.
-        task_settings: the settings that this function does not add: those of
-            the task and of its data. Tuples become lists.
+        starting_point: what the command trains from.
+        task_settings: the settings of the task and of its data, to which this
+            function adds all others. Tuples become lists.
 
     Raises:
-        ValueError: the folder of the initial weights states a network that is
-            not a BERT.
+        ValueError: the initial weights are of a network that is not a BERT.
         OSError: a checkpoint of the flags cannot be read.
     """
     in_json = parse_json(
