@@ -19,7 +19,7 @@ from training.extraction.feature_extraction import (
     read_model_files,
     write_vectors,
 )
-from training.preparation.starting_point_loading import stated_flags_of
+from training.preparation.model_files import stated_flags_of
 
 
 def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:

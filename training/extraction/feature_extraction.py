@@ -26,10 +26,7 @@ from model_folders.reading.preset import Preset
 from model_folders.reading.settings_check import check_lengths
 from training.config.model_config import POLICY_OF_PRECISION, check_required
 from training.extraction.extract_features_config import ExtractFeaturesConfig
-from training.preparation.starting_point_loading import (
-    read_bert_config,
-    read_tokenizer,
-)
+from training.preparation.model_files import read_bert_config, read_tokenizer
 
 if TYPE_CHECKING:
     import tensorflow as tf

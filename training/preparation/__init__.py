@@ -3,8 +3,9 @@
 No module of this package loads TensorFlow. So a script decides its flags, and
 finds most mistakes in them, before it loads TensorFlow. The modules:
 
-    starting_point_loading.py: reads the weights' folder, its configuration and
-        tokenizer, completes the flags, and creates the `StartingPoint`
+    model_files.py: reads the configuration and the tokenizer
+    starting_point_loading.py: reads the weights' folder, completes the flags,
+        and creates the `StartingPoint`
     data_file_decisions.py: what the rows of --data_file decide, and the rule of
         its dev set
     start_checks.py: `check_start`: the weights, the lengths and the outputs of

@@ -1,19 +1,14 @@
 """Loads the `StartingPoint` of a training command, before any slow work.
 
 The folder of the weights, the configuration and the vocabulary are read once,
-and passed on as a `StartingPoint`, with the flags that the folder decides.
-extract_features.py shares `stated_flags_of` and the functions below it. This
+and passed on as a `StartingPoint`, with the flags that the folder decides. This
 module imports no TensorFlow.
 """
 
 import dataclasses
 import os
 
-import modeling
-from data.text.tokenization import FullTokenizer, load_tokenizer
-from data.text.vocabulary_files import chosen_casing
 from model_folders import model_json
-from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import (
     find_best_checkpoint,
     list_checkpoint_steps,
@@ -22,13 +17,17 @@ from model_folders.reading import hub, settings_check
 from model_folders.reading.preset import (
     Preset,
     check_exists,
-    load_required_config,
     read_preset,
 )
 from options.parsed_command import ParsedCommand
-from training.config.model_config import ModelOptions, check_required
+from training.config.model_config import check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set_rules import dev_set_rule_of
+from training.preparation.model_files import (
+    read_bert_config,
+    read_tokenizer,
+    stated_flags_of,
+)
 from training.preparation.resume_checks import check_resumed_settings
 from training.starting_point import StartingPoint
 
@@ -200,64 +199,3 @@ def _check_flags(
         check_resumed_settings(
             config, run_preset, {"flags": config.to_flags_entry()}
         )
-
-
-def stated_flags_of(preset: Preset) -> dict[str, str | bool | None]:
-    """Returns the flags of the network and the tokenizer that a folder states.
-
-    With any other values, the model would compute something else. So every
-    command that reads the weights uses these values for the flags that the user
-    did not set.
-
-    Args:
-        preset: Preset of the weights.
-
-    Returns:
-        {flag: value, None if no file states it}.
-    """
-    return {
-        "left_to_right": preset.network_arguments["left_to_right"],
-        "bert_config_file": preset.config_file,
-        "vocab_file": preset.vocab_file,
-        "do_lower_case": preset.do_lower_case,
-    }
-
-
-def read_bert_config(
-    model_options: ModelOptions, preset: Preset | None
-) -> BertConfig:
-    """Reads the configuration in --bert_config_file.
-
-    `preset` is None without weights.
-    """
-    if preset:
-        return load_required_config(preset, model_options.required_config_file)
-    return modeling.load_config(model_options.required_config_file)
-
-
-def read_tokenizer(
-    model_options: ModelOptions,
-    set_by_user: frozenset[str],
-    bert_config: BertConfig,
-    preset: Preset | None,
-) -> FullTokenizer:
-    """Reads --vocab_file, and finds out the casing of the model.
-
-    Args:
-        model_options: names the file, and the casing if a flag or a folder
-            states it.
-        set_by_user: names of the flags that the user set.
-        bert_config: configuration of the network.
-        preset: Preset of the weights, None without weights.
-    """
-    casing = chosen_casing(
-        model_options.do_lower_case,
-        is_set_by_user="do_lower_case" in set_by_user,
-    )
-    return load_tokenizer(
-        model_options.required_vocab_file,
-        casing,
-        vocab_size=bert_config.vocab_size,
-        preset=preset,
-        config_file=model_options.required_config_file,
-    )
