@@ -12,14 +12,14 @@ from command_line import cli
 from model_folders.reading import hub, settings_check
 from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
-from tools.extraction.extract_features_config import ExtractFeaturesConfig
-from tools.extraction.feature_extraction import (
+from training.extraction.extract_features_config import ExtractFeaturesConfig
+from training.extraction.feature_extraction import (
     load_predictor,
     parse_layers,
     read_model_files,
     write_vectors,
 )
-from training.preparation.starting_point_loading import stated_flags_of
+from training.preparation.model_files import stated_flags_of
 
 
 def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:

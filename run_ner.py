@@ -11,7 +11,7 @@ from options.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_decisions import decide_by_rows
 from training.preparation.starting_point_loading import load_starting_point
-from training.tasks.ner import load_task, open_sets
+from training.tasks.ner_setup import load_task, open_sets
 
 
 def main(parsed: ParsedCommand[NerConfig]) -> int:

@@ -11,7 +11,7 @@ from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point_loading import load_starting_point
-from training.tasks.squad import load_task, open_sets
+from training.tasks.squad_setup import load_task, open_sets
 
 
 def main(parsed: ParsedCommand[SquadConfig]) -> int:

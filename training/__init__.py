@@ -5,6 +5,7 @@ Each part imports only parts that this list names before it.
 What a command knows before it trains:
 
     config/: the flags of a run, of fine-tuning and of pretraining
+    set_fingerprints.py: what identifies the sets of a run
     dev_set_rules.py: which rows are the dev set, and whether its scores may be
         trusted
     starting_point.py: `StartingPoint`: the flags, with the network, the
@@ -25,6 +26,10 @@ The two flows, from their first to their last step:
 
     fine_tuning/: `fine_tune` trains a `FineTuningTask`
     pretraining/: `pretrain` trains on records
+
+What does not train, but runs a network with the same flags and devices:
+
+    extraction/: the vectors of texts, for extract_features.py
 
 A run is what one or several commands train in one --output_dir.
 """

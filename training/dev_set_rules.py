@@ -4,7 +4,7 @@ A score means nothing if the weights were trained on rows of the dev set. With
 --data_dir, the user made the sets. A --data_file is one file, from which a rule
 takes the dev set. A run that chose its sets in another way may have been
 trained on rows of this dev set. So model.json records the rule of a run, a
-`DevSetRule`, and what identifies each of its sets, a `SetFingerprint`.
+`DevSetRule`, and what identifies each of its sets (set_fingerprints.py).
 
 What happens, in the order of a command, and what the user reads then:
 
@@ -20,7 +20,7 @@ What happens, in the order of a command, and what the user reads then:
    in fine_tuning/ compares the files and the rows of the dev set with the
    recorded sets. The attributes of `DevSetCase` list what the user then reads.
 4. When the training begins, model.json gets the rule and the sets
-   (`collect_fine_tuning_settings` in fine_tuning/flow.py). Before a resumed
+   (`collect_fine_tuning_settings` in fine_tuning/plan.py). Before a resumed
    training, `check_resumed_train_set` in preparation/ compares the train set.
 
 This module imports no TensorFlow.
@@ -28,10 +28,8 @@ This module imports no TensorFlow.
 
 import dataclasses
 import os
-from collections.abc import Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-from data.sets.set_names import file_stem_of
 from data.sets.text_keys import RULE_VERSION
 from model_folders.model_json import (
     MODEL_JSON_FILE,
@@ -40,54 +38,11 @@ from model_folders.model_json import (
 )
 from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import DataFileConfig
+from training.set_fingerprints import TRAIN_SET, set_fingerprints_of
 
 # Key of the rule in the settings of model.json. It stays as it is, because the
 # folders of earlier runs contain it.
 DEV_SET_RULE_ENTRY: Final = "split"
-# Key of the list of each `SetFingerprint` in the settings of model.json. It
-# stays as it is, because the folders of earlier runs contain it.
-SETS_ENTRY: Final = "data"
-# Names of the sets "train" and "dev". model.json names a set as the
-# files of a run do, and Google's code calls the file of the dev set "eval".
-TRAIN_SET: Final = file_stem_of("train")
-DEV_SET: Final = file_stem_of("dev")
-
-
-class SetFingerprint(NamedTuple):
-    """Identifies a set that a run read. It is an entry of `data` in model.json.
-
-    Attributes:
-        name: name of the set: TRAIN_SET, DEV_SET, or that of another set.
-        file: name of the file, or of the folder and the set.
-        num_rows: number of examples.
-        checksum: checksum of the file, or of the records.
-    """
-
-    name: str
-    file: str
-    num_rows: int
-    checksum: int
-
-    def has_rows_of(self, other: "SetFingerprint | None") -> bool:
-        """Returns whether two sets contain the same rows, in any files."""
-        if other is None:
-            return False
-        is_as_long = self.num_rows == other.num_rows
-        return is_as_long and self.checksum == other.checksum
-
-
-# {name in model.json: the set}.
-SetFingerprints: TypeAlias = Mapping[str, SetFingerprint]
-
-
-def set_fingerprints_of(preset: Preset) -> SetFingerprints:
-    """Returns {name of a set that a run read: its SetFingerprint}."""
-    entries = preset.training_settings.get(SETS_ENTRY, ())
-    return {
-        entry[0]: SetFingerprint(*entry)
-        for entry in entries
-        if len(entry) == len(SetFingerprint._fields)
-    }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,7 +124,7 @@ def choose_dev_set_rule(
     """Chooses which rows of --data_file are the dev set.
 
     Args:
-        preset: what the folder of the weights states, None if they are random.
+        preset: Preset of the weights, None if they are random.
         config: the flags, with the fraction of the rows in the dev set.
         key: names of the columns by which rows are assigned to a set.
     """
@@ -190,7 +145,7 @@ def choose_dev_set_rule_to_record(
 
     Args:
         dev_set_rule: rule of the command, None without --data_file.
-        preset: what the folder of the weights states, None if they are random.
+        preset: Preset of the weights, None if they are random.
     """
     if dev_set_rule is None and preset:
         return dev_set_rule_of(preset)

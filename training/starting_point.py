@@ -28,7 +28,8 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
     Attributes:
         parsed: the flags, and who decided them.
-        preset: what the folder of the weights states, None for random weights.
+        preset: what the files beside the weights say of them, None for random
+            weights.
         is_own_run: whether this folder is --output_dir, so that the command
             resumes, evaluates or exports the run in it.
         bert_config: configuration of the network.
@@ -66,8 +67,8 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         return self.tokenizer
 
     @property
-    def own_run(self) -> Preset | None:
-        """What the run in --output_dir states, None without such a run."""
+    def run_preset(self) -> Preset | None:
+        """The Preset of the run in --output_dir, None if it has no run."""
         return self.preset if self.is_own_run else None
 
     @property

@@ -189,7 +189,7 @@ class FineTuningTask(
 
         By default these are the `fixed_head_settings` and the `labels`. A
         subclass may add settings that a resumed run may change, or that have
-        another value in an export. The names are those of `exporting.export`.
+        another value in an export. `HeadSettings` lists their names.
         `trim_padding` = False pads all inputs of the export.
         """
         return {**self.fixed_head_settings, "labels": self.labels}
@@ -201,7 +201,7 @@ class FineTuningTask(
         tokenizer with the flags before, and compares the labels itself.
 
         Args:
-            preset: what the folder of the initial weights states.
+            preset: Preset of the initial weights.
 
         Raises:
             ValueError: the task cannot use the weights.

@@ -39,8 +39,8 @@ from training.fine_tuning import checked_export
 from training.fine_tuning.encoded_sets import write_encoded_sets
 from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import devices, trainer_loading
+from training.loop.run_plan import CreateModel, RunPlan
 from training.loop.train_step import TrainStep
-from training.loop.trainer_loading import CreateModel, RunPlan
 from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
@@ -109,6 +109,7 @@ def create_training_work(
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
         training_settings={},
     )
+    trainer_loading.set_seed_and_precision(starting_point.config)
     trainer = trainer_loading.create_trainer(
         starting_point,
         RunFolder.open(starting_point),
@@ -252,6 +253,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
         num_steps=None,
         training_settings={},
     )
+    trainer_loading.set_seed_and_precision(starting_point.config)
     trainer = trainer_loading.create_trainer(
         starting_point,
         run_folder,

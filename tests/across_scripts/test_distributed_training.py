@@ -19,7 +19,7 @@ from tests.support.models import NO_DROPOUT, write_config
 from tests.support.paths import ROOT
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import fine_tuning_flags
-from training.loop.step_loop import AGREEMENT_STEPS, STOPPED_STATUS
+from training.loop.ending import AGREEMENT_STEPS, STOPPED_STATUS
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
@@ -179,7 +179,7 @@ def test_a_callback_that_ends_one_worker_ends_the_other(flags, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import os, runpy\n"
-        "from training.loop.callbacks import BestStepCallback\n"
+        "from training.loop.best_step_callback import BestStepCallback\n"
         "from training.loop.callbacks import Decision\n"
         "is_second = '\"index\": 1' in os.environ['TF_CONFIG']\n"
         "def on_step(self, step, logs):\n"

@@ -17,7 +17,7 @@ from tests.support.checkpoints import call_signature
 from tests.support.output_files import read_json_lines
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import split_flags
-from tools.extraction.extract_features_config import ExtractFeaturesConfig
+from training.extraction.extract_features_config import ExtractFeaturesConfig
 
 
 def extract_vectors(output_file, **flags):

@@ -12,7 +12,7 @@ from model_folders.checkpoint_folders import (
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.paths import ROOT
-from training.loop.step_loop import STOPPED_STATUS
+from training.loop.ending import STOPPED_STATUS
 
 NUM_STEPS = 60
 BATCH_SIZE = 8

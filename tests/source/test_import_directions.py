@@ -236,11 +236,14 @@ WITHOUT_TENSORFLOW = (
     "terminal",
     "training.config",
     "training.dev_set_rules",
+    "training.extraction",
     "training.fine_tuning.dev_set_comparison",
     "training.preparation",
     "training.pretraining.record_decisions",
     "training.run_files.model_description",
+    "training.run_files.result_files",
     "training.run_files.run_folder",
+    "training.set_fingerprints",
     "training.tasks",
 )
 

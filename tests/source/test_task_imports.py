@@ -29,6 +29,8 @@ def files_outside_of_tasks():
     of_tasks = {
         *sources("training/tasks"),
         *task_configs(),
+        # The work of a script, which trains nothing.
+        *sources("training/extraction"),
     }
     return [path for path in sources("training") if path not in of_tasks]
 

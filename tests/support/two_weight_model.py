@@ -31,7 +31,7 @@ from options.fields import option
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
-from training.loop.step_loop import EndReasons
+from training.loop.ending import EndReasons
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization

@@ -184,7 +184,7 @@ def check_required(
     Args:
         config: the flags, as the user and the folder of the weights set them.
         required_flags: names of the flags that must be set.
-        preset: what the folder of the weights states, None without weights.
+        preset: Preset of the weights, None without weights.
         training_settings: settings that the run in --output_dir recorded, {}
             for a new run.
 

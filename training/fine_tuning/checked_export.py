@@ -24,7 +24,8 @@ from model_folders.cards import model_card
 from model_folders.kinds import ModelClass
 from model_folders.scores import Scores
 from serving import engines
-from training.fine_tuning.fine_tuner import FineTuner, score_dev_set
+from training.fine_tuning.dev_set_scores import score_dev_set
+from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import final_steps
 from training.loop.trainer import Trainer
 from training.task import AnyEncodedSet, AnyFineTuningTask

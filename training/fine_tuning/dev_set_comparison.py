@@ -21,14 +21,12 @@ from absl import logging
 
 from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set_rules import (
+from training.dev_set_rules import DevSetRule, dev_set_rule_of, has_data_file
+from training.set_fingerprints import (
     DEV_SET,
     TRAIN_SET,
-    DevSetRule,
     SetFingerprint,
     SetFingerprints,
-    dev_set_rule_of,
-    has_data_file,
     set_fingerprints_of,
 )
 from training.starting_point import StartingPoint
@@ -105,7 +103,7 @@ def compare_dev_set(
 
     Args:
         starting_point: the flags of the command, the rule of its dev set, and
-            what the folder of the weights states.
+            the Preset of its weights.
         set_fingerprints: the sets of the command, for model.json.
     """
     config = starting_point.config

@@ -1,58 +1,48 @@
 """Runs a `FineTuningTask`: all steps of a command, and how it ends.
 
-The sets are written before the run is planned, because the plan depends on
-their sizes. A command usually writes its scores, predictions, export, weights
+A command usually writes its scores, predictions, export, weights
 and card. If its dev set is not the dev set of the run, it only shows the
 scores.
 """
 
-import functools
-import json
 import os
 import time
-import zlib
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from absl import logging
 
 from data.io import record_datasets
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.model_json import HeadSettings, TrainingSettings
+from model_folders.model_json import HeadSettings
 from model_folders.scores import list_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set_rules import (
-    DEV_SET_RULE_ENTRY,
-    SETS_ENTRY,
-    SetFingerprints,
-    choose_dev_set_rule_to_record,
-)
 from training.fine_tuning.checked_export import export_model
 from training.fine_tuning.dev_set_comparison import compare_dev_set
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
-    select_sets,
     write_encoded_sets,
 )
 from training.fine_tuning.fine_tuner import FineTuner
+from training.fine_tuning.plan import (
+    check_resumed_fine_tuning,
+    plan_fine_tuning,
+)
 from training.loop import devices, final_steps
-from training.loop.step_loop import STOPPED_STATUS
-from training.loop.trainer_loading import RunPlan, load_teacher, load_trainer
-from training.preparation import resume_checks
+from training.loop.ending import STOPPED_STATUS
+from training.loop.teacher_loading import load_teacher
+from training.loop.trainer_loading import load_trainer
 from training.preparation.start_checks import (
     check_start,
     check_task,
     warn_of_labels,
 )
-from training.run_files import model_description
-from training.run_files.run_folder import RunFolder, log_scores
-from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
+from training.run_files.result_files import log_scores
+from training.run_files.run_folder import RunFolder
+from training.task import AnyFineTuningTask
 
 
-def fine_tune(
-    task: AnyFineTuningTask,
-) -> int:
+def fine_tune(task: AnyFineTuningTask) -> int:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
@@ -85,6 +75,7 @@ def fine_tune(
     dev_set_comparison = compare_dev_set(starting_point, set_fingerprints)
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
+    check_resumed_fine_tuning(task, plan, set_fingerprints)
     trainer = load_trainer(
         starting_point, plan, strategy=strategy, teacher=teacher
     )
@@ -100,112 +91,6 @@ def fine_tune(
         else:
             end_without_scores(fine_tuner)
     return 0
-
-
-def plan_fine_tuning(
-    task: AnyFineTuningTask,
-    encoded_sets: AnyEncodedSets,
-    set_fingerprints: SetFingerprints,
-) -> RunPlan:
-    """Plans the run, and checks that a resumed run goes on as it began.
-
-    Args:
-        task: what to train and evaluate, and with which flags.
-        encoded_sets: the sets of the command.
-        set_fingerprints: the same sets, as model.json records them.
-
-    Raises:
-        ValueError: the run in --output_dir began with another train set or
-            other settings. Or the training would be shorter than one step.
-        OSError: a file cannot be read.
-    """
-    starting_point = task.starting_point
-    num_steps = None
-    # Without training, the settings with which the weights were trained.
-    training_settings = starting_point.training_settings
-    if train_set := encoded_sets.get("train"):
-        training_settings = collect_fine_tuning_settings(
-            task, train_set, set_fingerprints
-        )
-        resume_checks.check_resumed_train_set(
-            starting_point.own_run,
-            set_fingerprints,
-            training_settings["train_records"],
-            has_table=starting_point.dev_set_rule is not None,
-        )
-        resume_checks.check_resumed_settings(
-            task.config, starting_point.own_run, training_settings
-        )
-        num_steps = task.config.num_steps(task.epoch_length(train_set))
-    return RunPlan(
-        create_model=functools.partial(
-            task.create_model, **task.config.network_arguments
-        ),
-        loss=task.loss,
-        num_steps=num_steps,
-        training_settings=training_settings,
-        labels=task.labels,
-        label_alternatives=task.label_alternatives,
-        dev_set_checksum=compute_dev_sets_checksum(task, encoded_sets),
-    )
-
-
-def collect_fine_tuning_settings(
-    task: AnyFineTuningTask,
-    train_set: AnyEncodedSet,
-    set_fingerprints: SetFingerprints,
-) -> TrainingSettings:
-    """Collects all settings of a training, as model.json records them.
-
-    Reads the records of the train set and the checkpoints of the flags, for
-    their checksums.
-
-    Args:
-        task: the task, with its `fixed_head_settings`.
-        train_set: the set to train on.
-        set_fingerprints: the sets of the command, as model.json records them.
-
-    Raises:
-        ValueError: the folder of the initial weights states a rule of its dev
-            set that is incomplete, or a network that is not a BERT.
-        OSError: a file cannot be read.
-    """
-    starting_point = task.starting_point
-    training_settings = cast("TrainingSettings", {**task.fixed_head_settings})
-    training_settings[SETS_ENTRY] = [*set_fingerprints.values()]
-    dev_set_rule = choose_dev_set_rule_to_record(
-        starting_point.dev_set_rule, starting_point.preset
-    )
-    if dev_set_rule:
-        training_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
-    training_settings["train_records"] = model_description.fingerprint_files(
-        train_set.records.files
-    )
-    return model_description.create_training_settings(
-        starting_point, training_settings
-    )
-
-
-def compute_dev_sets_checksum(
-    task: AnyFineTuningTask, encoded_sets: AnyEncodedSets
-) -> int:
-    """Returns a checksum of all that scores depend on, except the weights.
-
-    Returns 0 if the command evaluates no set. Evaluations with different
-    checksums are not comparable.
-
-    Raises:
-        OSError: a file with the right answers cannot be read.
-    """
-    dev_sets = select_sets(encoded_sets, task.dev_sets)
-    if not dev_sets:
-        return 0
-    scored = [
-        [encoded_set.checksum for encoded_set in dev_sets],
-        list(task.labels or ()),
-        *model_description.fingerprint_files(task.eval_files),
-    ]
-    return zlib.crc32(json.dumps(scored).encode())
 
 
 def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:

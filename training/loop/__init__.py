@@ -3,18 +3,23 @@
 Before the steps, `fine_tune` and `pretrain` use these modules:
 
     devices.py: strategies of devices
-    trainer_loading.py: `load_teacher`, and `load_trainer` by a `RunPlan`: the
-        folder, the model and its `Trainer`, with the weights to start from
+    run_plan.py: `RunPlan`: the model, the loss, the number of steps
+    teacher_loading.py: `load_teacher`, and its checks
+    trainer_loading.py: `load_trainer` by a `RunPlan`: the folder, the model and
+        its `Trainer`, with the weights to start from
 
 The steps:
 
     trainer.py: `Trainer`: the model, its step and its weights
-    step_loop.py: runs steps, their callbacks and saves, until all workers end
-        after the same step, by a signal too
+    step_loop.py: runs steps, their callbacks and saves, until one of the
+        reasons in ending.py
+    ending.py: why a training ends, and that all workers end after the same step
+    skipped_steps.py: counts the steps whose loss or gradient is not finite
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
-    callbacks.py: what runs after each step: a `Callback` adds losses to the
-        history, another one evaluates and keeps the weights of the best step
+    callbacks.py: `Callback`: what runs after each step
+    summary_callback.py: adds the losses to the history
+    best_step_callback.py: evaluates, and keeps the weights of the best step
 
 After them:
 

@@ -1,33 +1,16 @@
-"""Defines what runs after each step of a training: the `Callback`s.
+"""Defines `Callback`: what runs after each step of a training.
 
-`SummaryCallback` adds losses, speed and memory to the history.
-`BestStepCallback` evaluates, and saves the weights of the best step.
+A callback that evaluates is in best_step_callback.py, and one that adds losses
+to the history in summary_callback.py.
 """
 
 import enum
-import math
-import resource
-import sys
-import time
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias, TypeVar
-
-import tensorflow as tf
-from absl import logging
-
-from model_folders.scores import Scores, overall_scores
-from training.config.training_config import TrainingConfig
-from training.run_files.best_step import BestEvaluation
-from training.run_files.history import History
-from training.run_files.run_folder import RunFolder
-from training.run_files.run_weights import RunWeights
+from collections.abc import Mapping
+from typing import TypeAlias
 
 # {name: value} of one step: the loss, the terms that add up to the loss, the
 # learning rate and the norm of the gradient.
 Logs: TypeAlias = Mapping[str, float]
-# Returns the scores of the current weights on the dev set.
-Evaluate: TypeAlias = Callable[[], Scores]
-EvaluationT = TypeVar("EvaluationT")
 
 
 class Decision(enum.Enum):
@@ -60,7 +43,7 @@ class Callback:
     interval: int = 0
 
     def on_train_begin(self) -> None:
-        """Runs once, before all other methods. The weights are restored."""
+        """Runs once, before the first step. The weights are restored."""
 
     def describe_reason_to_end(self, step: int) -> str | None:
         """Returns why a run that resumes at `step` trains no more.
@@ -78,199 +61,3 @@ class Callback:
                 and the norm of the gradient.
         """
         return Decision.NONE
-
-
-class SummaryCallback(Callback):
-    """Adds losses, speed and memory to the run's history.
-
-    A training of few steps gets about ten lines too, so that it has a curve.
-    """
-
-    def __init__(
-        self, history: History, config: TrainingConfig, num_train_steps: int
-    ) -> None:
-        self._history = history
-        self._config = config
-        tenth = max(num_train_steps // 10, 1)
-        self.interval = min(config.training.summary_steps, tenth)
-        # Step and time of the last line.
-        self._last: tuple[int, float] | None = None
-
-    def on_step(self, step: int, logs: Logs) -> Decision:
-        """Adds losses and speed to the history, if a line is due at `step`."""
-        if self._last is None:
-            # Ignore the speed of the first step, whose time includes start-up.
-            self._last = (step, time.monotonic())
-        if step % self.interval:
-            return Decision.NONE
-        values = dict(logs)
-        before, begin_time = self._last
-        if step > before:
-            seconds = max(time.monotonic() - begin_time, 1e-9)
-            num_examples = (step - before) * self._config.batch_size
-            values["examples_per_second"] = num_examples / seconds
-            self._last = (step, time.monotonic())
-        values["peak_memory_gib"] = _measure_peak_memory() / 2**30
-        self._history.add_training(step, values, logs.get("learning_rate"))
-        return Decision.NONE
-
-
-def _measure_peak_memory() -> int:
-    """Returns the peak bytes of the first GPU, or else of this process."""
-    if tf.config.list_physical_devices("GPU"):
-        memory: dict[str, int] = tf.config.experimental.get_memory_info("GPU:0")
-        return memory["peak"]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Linux counts kilobytes, macOS bytes.
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-class BestStepRule(NamedTuple):
-    """The rule for when a training evaluates, and which step is the best.
-
-    Attributes:
-        interval: number of steps between two evaluations.
-        metric: name of the metric that chooses the best step. Lower values of
-            "loss" and "eval_loss" are better, higher values of others.
-        patience: number of evaluations without improvement after which training
-            stops. If 0, training never stops early.
-    """
-
-    interval: int
-    metric: str
-    patience: int = 0
-
-    def is_better(
-        self, scores: Mapping[str, float], best: BestEvaluation | None
-    ) -> bool:
-        """Returns whether scores are better than the scores of the best step.
-
-        Args:
-            scores: {name: score} of the step that was evaluated.
-            best: the evaluation to beat, None without one.
-        """
-        value = scores[self.metric]
-        if math.isnan(value):
-            return False
-        if best is None:
-            return True
-        best_value = best.scores[self.metric]
-        # The history keeps a value that is not finite as NaN.
-        if math.isnan(best_value):
-            return math.isfinite(value)
-        is_loss = self.metric == "loss" or self.metric.startswith("eval_loss")
-        return value < best_value if is_loss else value > best_value
-
-
-class BestStepCallback(Callback):
-    """Evaluates while training, saves the best weights, and stops early.
-
-    The best weights are saved in a separate folder, and the `BestStep` of the
-    run records their step. A resumed run continues with the scores of this
-    step, unless they are of another dev set.
-
-    Args:
-        run_weights: the weights to evaluate, already restored or loaded.
-        run_folder: folder of the run.
-        evaluate: evaluates the current weights.
-        rule: when to evaluate, and which step is the best.
-        num_train_steps: number of the last step, which is evaluated too.
-    """
-
-    def __init__(
-        self,
-        run_weights: RunWeights,
-        run_folder: RunFolder,
-        *,
-        evaluate: Evaluate,
-        rule: BestStepRule,
-        num_train_steps: int,
-    ) -> None:
-        self.interval = rule.interval
-        self._rule = rule
-        self._history = run_folder.history
-        self._best_step = run_folder.best_step
-        self._run_weights = run_weights
-        self._evaluate = evaluate
-        self._num_train_steps = num_train_steps
-
-    def on_train_begin(self) -> None:
-        """Logs a warning if the next best step need not beat an earlier one."""
-        step = self._best_step.step
-        best = self._best_step.find_evaluation_to_beat()
-        if step is not None and best is None:
-            logging.warning(
-                "The best step so far, %d, is missing in %s or was evaluated "
-                "on another dev set. The next best step replaces it.",
-                step,
-                self._best_step.folder,
-            )
-
-    def on_step(self, step: int, logs: Logs) -> Decision:
-        """Runs an evaluation if one is due at `step`, and decides by it."""
-        # Also evaluate after the last step, even if its number is not a
-        # multiple of `interval`.
-        if step % self.interval and step != self._num_train_steps:
-            return Decision.NONE
-        scores = {**self._evaluate(), "global_step": step}
-        best = self._best_step.find_evaluation_to_beat()
-        is_best = self._rule.is_better(scores, best)
-        self._history.add_evaluation(step, scores, logs.get("learning_rate"))
-        _log_evaluation(step, logs["loss"], scores, is_best=is_best)
-        if is_best:
-            self._run_weights.save_best()
-            return Decision.GO_ON
-        reason = self.describe_reason_to_end(step)
-        if reason is None:
-            return Decision.GO_ON
-        logging.info("%s", reason)
-        return Decision.END
-
-    def describe_reason_to_end(self, step: int) -> str | None:
-        """Returns why training ends early at `step`, None if it goes on."""
-        best = self._best_step.find_evaluation_to_beat()
-        if not self._rule.patience or best is None:
-            return None
-        num_evaluations = (step - best.step) // self.interval
-        if num_evaluations < self._rule.patience:
-            return None
-        return (
-            f"Stopping early: the best {self._rule.metric} is still "
-            f"{best.scores[self._rule.metric]}, from step {best.step}, after "
-            f"{num_evaluations} more evaluations."
-        )
-
-
-def _log_evaluation(
-    step: int, training_loss: float, scores: Scores, *, is_best: bool
-) -> None:
-    """Logs the overall scores of a step, and the loss of its training."""
-    shown = {"training loss": training_loss, **overall_scores(scores)}
-    logging.info(
-        "Evaluation after step %d: %s%s",
-        step,
-        ", ".join(f"{name} {value:.4g}" for name, value in shown.items()),
-        " (the best so far)" if is_best else "",
-    )
-
-
-def evaluate_once_per_step(
-    run_weights: RunWeights, evaluate: Callable[[], EvaluationT]
-) -> Callable[[], EvaluationT]:
-    """Returns a function that evaluates the weights of each step only once.
-
-    The last step of the training is often the one that --do_eval evaluates.
-
-    Args:
-        run_weights: the weights, which know their step.
-        evaluate: evaluates the current weights.
-    """
-    evaluation_of_step: dict[int, EvaluationT] = {}
-
-    def evaluate_new_step() -> EvaluationT:
-        step = run_weights.global_step
-        if step not in evaluation_of_step:
-            evaluation_of_step[step] = evaluate()
-        return evaluation_of_step[step]
-
-    return evaluate_new_step

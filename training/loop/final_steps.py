@@ -58,7 +58,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
 def create_export_options(
     trainer: Trainer, predict_batch_size: int = 32
 ) -> ExportOptions:
-    """Returns the options that the flags state.
+    """Returns the options of an export, by the flags.
 
     Args:
         trainer: has the weights to export, and the flags.

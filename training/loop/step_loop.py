@@ -1,61 +1,30 @@
 """Runs the steps of a training, one after another, until something ends it.
 
 The training ends after a step that is saved: the last one, or the one after
-which a callback, --max_hours or a signal ends it. Several workers end after the
-same step. Too many skipped steps in a row are an error.
+which a callback, --max_hours or a signal ends it.
 """
 
-import contextlib
-import signal
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 from absl import logging
 
-from data.arrays import IntArray
-from files.paths import StrPath
 from modeling.tensors import Features
-from terminal import progress, signals
+from terminal import progress
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
-from training.loop.train_step import Outcome, TrainStep
+from training.loop.ending import AGREEMENT_STEPS, EndReasons, agree_on_end
+from training.loop.skipped_steps import SkippedStepCounter
+from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights
-
-# Several workers agree to end after this number of steps, or when a save or
-# evaluation is due. To agree after each step would slow the training down.
-AGREEMENT_STEPS = 100
-# Number of skipped steps in a row that end a training.
-MAX_SKIPPED_STEPS = 10
-# Exit status of a script whose training a signal stopped: EX_TEMPFAIL, "try
-# again".
-STOPPED_STATUS = 75
-
-
-class EndReasons(NamedTuple):
-    """The reasons why the training ends at a step, the same for all workers.
-
-    The training goes on if no reason is true.
-
-    Attributes:
-        is_ended_by_callback: a callback ended it.
-        is_time_over: --max_hours are over.
-        is_stopped: a signal stopped it. The same command resumes it.
-        is_complete: the step was the last one.
-    """
-
-    is_ended_by_callback: bool
-    is_time_over: bool
-    is_stopped: bool
-    is_complete: bool
 
 
 class StepLoop:
     """Runs the remaining steps of a training, with callbacks and checkpoints.
 
-    Call `begin` once, and then `run` if `begin` returns no reason to end.
+    Call `run` only if there is a step left, as `find_reasons_to_end` says.
 
     Args:
         train_step: the training step of the model.
@@ -86,14 +55,11 @@ class StepLoop:
         self._skipped = SkippedStepCounter(config.training.output_dir)
         self._saved_step = run_weights.global_step
 
-    def begin(self) -> EndReasons:
-        """Tells the callbacks that the training begins.
+    def find_reasons_to_end(self) -> EndReasons:
+        """Returns why no step is left to run, which is so if a run has ended.
 
-        Returns why no step is left to run, which is so if a resumed run has
-        ended. If a callback ended the run, its reason is logged.
+        If a callback ended the run, its reason is logged.
         """
-        for callback in self._callbacks:
-            callback.on_train_begin()
         step = self._run_weights.global_step
         descriptions = [
             callback.describe_reason_to_end(step)
@@ -131,6 +97,8 @@ class StepLoop:
         Returns:
             why the steps ended.
         """
+        for callback in self._callbacks:
+            callback.on_train_begin()
         batches = iter(_distribute(dataset, self._train_step.strategy))
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
@@ -257,96 +225,3 @@ def _distribute(
     return strategy.experimental_distribute_dataset(
         dataset.with_options(options)
     )
-
-
-class SkippedStepCounter:
-    """Counts the steps in a row that changed no weight.
-
-    A gradient that overflows only because of float16's loss scaling does not
-    count.
-
-    Args:
-        output_dir: folder of the run, for the message.
-
-    Attributes:
-        num_in_a_row: number of these steps up to the current step.
-    """
-
-    def __init__(self, output_dir: StrPath) -> None:
-        self._output_dir = output_dir
-        self.num_in_a_row = 0
-
-    def count(self, step: int, outcomes: IntArray) -> None:
-        """Counts the outcomes of steps, the last of which is `step`.
-
-        Raises:
-            ValueError: MAX_SKIPPED_STEPS steps in a row were skipped.
-        """
-        for outcome_step, outcome in enumerate(
-            outcomes, step - len(outcomes) + 1
-        ):
-            if outcome == Outcome.APPLIED:
-                self.num_in_a_row = 0
-            elif outcome == Outcome.NOT_FINITE:
-                self.num_in_a_row += 1
-                logging.warning(
-                    "Step %d was skipped (%d in a row), because its loss or "
-                    "gradient is not finite.",
-                    outcome_step,
-                    self.num_in_a_row,
-                )
-            if self.num_in_a_row >= MAX_SKIPPED_STEPS:
-                raise ValueError(
-                    f"the loss or gradient of {self.num_in_a_row} steps in a "
-                    f"row was not finite, up to step {outcome_step}. Set a "
-                    "smaller --learning_rate. If the weights of the newest "
-                    f"checkpoint in {self._output_dir} are the "
-                    "cause, remove its files to resume from an earlier step"
-                )
-
-
-def agree_on_end(
-    strategy: tf.distribute.Strategy,
-    wants_end: Sequence[bool],
-    *,
-    is_due: bool,
-) -> Sequence[bool]:
-    """Returns for each reason to end whether all workers end for it.
-
-    A process that trains alone ends at once. Several workers must end after the
-    same step. So they ask each other only if `is_due`, and then all end if any
-    of them wants to.
-
-    Args:
-        strategy: the strategy of the training.
-        wants_end: for each reason, whether this process wants to end.
-        is_due: whether the workers ask each other after this step. All workers
-            must set it after the same steps.
-    """
-    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
-        return wants_end
-    if not is_due:
-        return [False] * len(wants_end)
-    counts = strategy.run(lambda: tf.constant(wants_end, tf.int32))
-    counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
-    return list(counts.numpy() > 0)
-
-
-@contextlib.contextmanager
-def stop_signals() -> Iterator[threading.Event]:
-    """Yields an event that SIGTERM or Ctrl-C sets inside a `with` block.
-
-    Unlike `signals.stoppable`, which interrupts the block, this lets the step
-    that runs end and be saved. A second SIGTERM or a second Ctrl-C ends the
-    process.
-    """
-    stop = threading.Event()
-
-    def handle(signal_number: int, former: signals.Handler) -> None:
-        stop.set()
-        signal.signal(signal_number, former)
-        # Log last, because logging fails if the signal interrupts another line.
-        logging.warning("Stopping after this step, which is saved first")
-
-    with signals.handled_by(handle):
-        yield stop

@@ -5,7 +5,7 @@ over all replicas, clips them, and applies them.
 """
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 import keras
@@ -14,11 +14,12 @@ import tensorflow as tf
 from keras.optimizers import LossScaleOptimizer
 
 from data.arrays import IntArray
-from modeling.base_loss import BatchLoss
+from modeling.base_loss import BatchLoss, Terms
 from modeling.tensors import Features, Tensor
 from training.config.training_config import TrainingOptions
 from training.loop.batch_gradients import (
     BatchGradients,
+    Gradients,
     LossInputsT,
     Trainable,
     offset_seed,
@@ -127,28 +128,25 @@ class TrainStep:
         self._draw_seed = model.draw_seed
         self._divisors_of = loss.divisors
         self._clip_norm = training_options.clip_norm
-        # TensorFlow's default strategy has no public class to compare with. But
-        # only in its scope, `has_strategy` is False.
-        with self.strategy.scope():
-            self._uses_default_strategy = not tf.distribute.has_strategy()
-        batch_gradients = BatchGradients(
-            model,
-            loss,
-            optimizer,
-            num_micro_batches=training_options.gradient_accumulation_steps,
-            num_replicas=self.strategy.num_replicas_in_sync,
-        )
-        self._compute_gradients = (
-            tf.function(
-                batch_gradients.compute, jit_compile=True, autograph=False
-            )
-            if jit_compile
-            else batch_gradients.compute
+        self._uses_default_strategy = _is_default_strategy(self.strategy)
+        self._compute_gradients = _compile_gradients(
+            BatchGradients(
+                model,
+                loss,
+                optimizer,
+                num_micro_batches=training_options.gradient_accumulation_steps,
+                num_replicas=self.strategy.num_replicas_in_sync,
+            ),
+            jit_compile=jit_compile,
         )
         self._compiled_step = tf.function(self._run_step, autograph=False)
         self._compiled_steps = tf.function(self._run_steps, autograph=False)
+        self._build_optimizer()
+
+    def _build_optimizer(self) -> None:
+        """Creates the variables of the optimizer, on the devices."""
         with self.strategy.scope():
-            optimizer.build(self.trainable_variables)
+            self.optimizer.build(self.trainable_variables)
 
     def __call__(
         self, batches: Iterator[Features], num_steps: int = 1
@@ -297,6 +295,24 @@ class TrainStep:
         logs, outcome = self._run_step(batches)
         outcomes = outcomes.write(num_steps - 1, outcome[0])
         return _StepTensors(logs, outcomes.stack())
+
+
+def _is_default_strategy(strategy: tf.distribute.Strategy) -> bool:
+    # TensorFlow's default strategy has no public class to compare with. But
+    # only in its scope, `has_strategy` is False.
+    with strategy.scope():
+        return not tf.distribute.has_strategy()
+
+
+def _compile_gradients(
+    batch_gradients: BatchGradients[LossInputsT], *, jit_compile: bool
+) -> Callable[[Features, Terms, Tensor], Gradients]:
+    """Returns `BatchGradients.compute`, compiled by XLA if `jit_compile`."""
+    if not jit_compile:
+        return batch_gradients.compute
+    return tf.function(
+        batch_gradients.compute, jit_compile=True, autograph=False
+    )
 
 
 def _choose_outcome(

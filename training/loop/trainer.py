@@ -14,8 +14,10 @@ from data.io import record_datasets
 from model_folders.model_json import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
-from training.loop.callbacks import Callback, SummaryCallback
-from training.loop.step_loop import EndReasons, StepLoop, stop_signals
+from training.loop.callbacks import Callback
+from training.loop.ending import EndReasons, stop_signals
+from training.loop.step_loop import StepLoop
+from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights
@@ -105,7 +107,7 @@ class Trainer:
         if self.train_step is None:
             raise ValueError("this Trainer was created without a training step")
         loop = self._create_loop(self.train_step, callbacks, num_train_steps)
-        reasons = loop.begin()
+        reasons = loop.find_reasons_to_end()
         if any(reasons):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
@@ -113,16 +115,9 @@ class Trainer:
                 self.run_weights.global_step,
             )
             return reasons
-        self.run_weights.check_optimizer()
+        self.run_weights.begin_training(self._training_settings)
         self._log_sizes(num_train_steps)
-        if self.config.is_chief and self._training_settings is not None:
-            self.run_weights.preset = (
-                self.run_folder.write_description_and_card(
-                    self.model, self._training_settings
-                )
-            )
         history = self.run_folder.history
-        history.remove_lines_after(self.run_weights.global_step)
         with history.count_hours(), stop_signals() as stop:
             reasons = loop.run(
                 self.create_dataset(records), stop, epochs=epochs

@@ -1,13 +1,10 @@
-"""Loads the models of a command: the `Trainer` of its `RunPlan`, the teacher.
+"""Opens the folder of a run, creates its model, and loads its weights.
 
-`fine_tune` and `pretrain` load the teacher first, if the command has one. They
-plan the run when they know the records, and then load its Trainer: the folder,
-the model and the weights to start from. `Trainer.fit` trains it, and
-final_steps.py has the steps after the training.
+`fine_tune` and `pretrain` call `load_trainer` when they have planned the run.
+`Trainer.fit` then trains the model.
 """
 
 import functools
-from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
@@ -16,83 +13,16 @@ import modeling
 from exporting.export_writer import is_exportable
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
+from modeling.base_task_model import AnyTaskModel
 from training.config.model_config import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
+from training.loop.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
-
-if TYPE_CHECKING:
-    from modeling.base_task_model import AnyTaskModel
-import dataclasses
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, Unpack
-
-from model_folders.model_json import TrainingSettings
-
-if TYPE_CHECKING:
-    from modeling.base_task_model import AnyTaskModel
-    from modeling.layers import TaskModelArguments
-from typing import TYPE_CHECKING
-
-from model_folders.bert_config import BertConfig
-from model_folders.kinds import OutputMode
-from model_folders.reading import settings_check
-from model_folders.reading.preset import (
-    Preset,
-    load_required_config,
-    read_preset,
-)
-from training.preparation.start_checks import (
-    check_head_labels,
-    warn_of_unnamed_outputs,
-)
-
-if TYPE_CHECKING:
-    from modeling.base_task_model import AnyTaskModel
-
-
-class CreateModel(Protocol):
-    """Creates the model of a task, as `FineTuningTask.create_model` does."""
-
-    def __call__(
-        self,
-        bert_config: "modeling.BertConfig",
-        /,
-        **arguments: "Unpack[TaskModelArguments]",
-    ) -> "AnyTaskModel":
-        """Creates the model, with arguments that every model accepts."""
-
-
-@dataclasses.dataclass(frozen=True)
-class RunPlan:
-    """The plan of a training: its model, its loss, its steps and its settings.
-
-    Attributes:
-        create_model: function that creates the task's model.
-        loss: the task's loss.
-        num_steps: numbers of the steps, None without training.
-        training_settings: the settings that a resumed run must keep, {} to
-            record none.
-        labels: names of the model's outputs, in order. If None, the run has no
-            labels.txt.
-        label_alternatives: `labels`, and other lists of names that the files
-            of the weights may use for the outputs. Empty if the outputs are
-            not labels.
-        dev_set_checksum: checksum of the dev set, 0 without one. The history
-            records it with each evaluation.
-    """
-
-    create_model: CreateModel
-    loss: AnyLoss
-    num_steps: NumSteps | None
-    training_settings: TrainingSettings
-    labels: Sequence[str] | None = None
-    label_alternatives: Sequence[Sequence[str]] = ()
-    dev_set_checksum: int = 0
 
 
 def load_trainer(
@@ -103,6 +33,8 @@ def load_trainer(
     teacher: "AnyTaskModel | None" = None,
 ) -> Trainer:
     """Opens the folder of a run, creates its model, and loads its weights.
+
+    Sets the seed and the precision of the flags, which are global in Keras.
 
     Args:
         starting_point: the flags, the network and the tokenizer of the run.
@@ -117,18 +49,31 @@ def load_trainer(
     Raises:
         ValueError: a flag does not fit the model or the devices, the weights do
             not fit the model, or a line of the history is malformed. Or
-            --export_dir is set, and `exporting.export` does not know the class
-            of the model.
+            --export_dir is set, but models of this class cannot be exported.
         OSError: the history or the weights cannot be read.
     """
     run_folder = RunFolder.open(
         starting_point, plan.labels, dev_set_checksum=plan.dev_set_checksum
     )
+    # Only now, so that the random weights do not depend on what was created
+    # before, such as the teacher.
+    set_seed_and_precision(starting_point.config)
     trainer = create_trainer(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.load_start(plan.label_alternatives)
     return trainer
+
+
+def set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of Keras, which are global."""
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
+    )
 
 
 def create_trainer(
@@ -141,24 +86,14 @@ def create_trainer(
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
-    First sets the seed and the precision of the flags, which are global in
-    Keras. So the random weights do not depend on what was created before, such
-    as the teacher.
-
-    Args:
-        starting_point: the flags and the network of the run.
-        run_folder: folder of the run.
-        plan: creates the task's model, and says how many steps to train it.
-        strategy: the strategy of the devices. It creates the variables.
-        teacher: the teacher to learn from, None without a teacher.
+    Call `set_seed_and_precision` first, for weights of this seed and precision.
+    Except for `run_folder`, the arguments are those of `load_trainer`.
 
     Raises:
         ValueError: a flag does not fit the model or the devices. Or
-            --export_dir is set, and `exporting.export` does not know the class
-            of the model.
+            --export_dir is set, but models of this class cannot be exported.
     """
     config = starting_point.config
-    _set_seed_and_precision(config)
     train_step = None
     with strategy.scope():
         model = plan.create_model(
@@ -189,18 +124,7 @@ def create_trainer(
     )
 
 
-def _set_seed_and_precision(config: TrainingConfig) -> None:
-    """Sets Keras's global seed and precision, before a model is created."""
-    keras.utils.set_random_seed(config.training.seed)
-    if config.training.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(
-        POLICY_OF_PRECISION[config.devices.mixed_precision]
-    )
-
-
-def _freeze_blocks(model: "AnyTaskModel", num_blocks: int) -> None:
+def _freeze_blocks(model: AnyTaskModel, num_blocks: int) -> None:
     """Freezes the embeddings and the first blocks, or nothing for 0 blocks."""
     if num_blocks:
         bert = model.bert
@@ -210,7 +134,7 @@ def _freeze_blocks(model: "AnyTaskModel", num_blocks: int) -> None:
 
 def _create_train_step(
     starting_point: StartingPoint[TrainingConfig],
-    model: "AnyTaskModel",
+    model: AnyTaskModel,
     loss: AnyLoss,
     num_steps: NumSteps,
     *,
@@ -247,9 +171,9 @@ def _create_optimizer(
 
 def _create_distiller_and_loss(
     starting_point: StartingPoint[TrainingConfig],
-    model: "AnyTaskModel",
+    model: AnyTaskModel,
     loss: AnyLoss,
-    teacher: "AnyTaskModel",
+    teacher: AnyTaskModel,
 ) -> tuple[modeling.Distiller, modeling.DistillationLoss]:
     """Creates the model with its teacher, and the loss of the two."""
     config = starting_point.config
@@ -265,7 +189,7 @@ def _create_distiller_and_loss(
     return distiller, distillation_loss
 
 
-def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
+def _check_can_export(config: TrainingConfig, model: AnyTaskModel) -> None:
     """Checks before the training that --export_dir can be written after it."""
     export_dir = config.export.export_dir
     if export_dir and not is_exportable(model):
@@ -274,107 +198,4 @@ def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
             f"a {kinds.model_class_of(model)}. Add the class to "
             "model_folders/kinds.py and exporting/export_writer.py, "
             "or train without --export_dir"
-        )
-
-
-def load_teacher(
-    starting_point: StartingPoint[TrainingConfig],
-    create_model: CreateModel,
-    label_alternatives: Sequence[Sequence[str]] = (),
-    output_mode: OutputMode | None = None,
-) -> "AnyTaskModel | None":
-    """Loads the model in --teacher, whose outputs a student learns to match.
-
-    modeling/distillation.py computes the loss.
-
-    Returns None if the command has no teacher, or does not train.
-
-    Args:
-        starting_point: the student's flags, configuration and tokenizer.
-        create_model: creates the task's model.
-        label_alternatives: lists of names that the outputs may have.
-        output_mode: output mode of the task, None if it has only one.
-
-    Raises:
-        ValueError: the teacher was not trained on this task, or has another
-            tokenizer.
-        OSError: the teacher cannot be read.
-    """
-    config = starting_point.config
-    path = config.distillation.teacher
-    if not path or not config.training.do_train:
-        return None
-    preset = _read_teacher_preset(starting_point, path)
-    bert_config = _read_teacher_config(preset)
-    _check_teacher(starting_point, preset, bert_config, output_mode)
-    if label_alternatives:
-        check_head_labels(preset, label_alternatives)
-        warn_of_unnamed_outputs(preset, label_alternatives)
-    # Compare the sizes that the files state before a model of these sizes is
-    # created.
-    modeling.check_checkpoint(preset, config=bert_config)
-    model = create_model(
-        bert_config,
-        **preset.network_arguments,
-        trim_padding=config.trims_padding,
-        dtype=POLICY_OF_PRECISION[config.devices.mixed_precision],
-    )
-    report = modeling.load_checkpoint(
-        model, preset, label_alternatives=label_alternatives
-    )
-    heads = [name for name in report.missing if not name.startswith("bert/")]
-    if heads and config.distillation.distill_alpha:
-        raise ValueError(
-            f"--teacher={path} contains no {heads[0]}, a weight of the task's "
-            "head. Train the teacher on this task first, or set "
-            "--distill_hidden and --distill_alpha=0 to learn only from the "
-            "teacher's last block"
-        )
-    return model
-
-
-def _read_teacher_preset(
-    starting_point: StartingPoint[TrainingConfig], path: str
-) -> Preset:
-    # Without --init_checkpoint, a new run may begin with blocks of the teacher,
-    # whose files were read for the StartingPoint.
-    begins_with_teacher = not (
-        starting_point.is_own_run or starting_point.config.model.init_checkpoint
-    )
-    if starting_point.preset and begins_with_teacher:
-        return starting_point.preset
-    return read_preset(path, "--teacher")
-
-
-def _read_teacher_config(preset: Preset) -> BertConfig:
-    if not preset.config_file:
-        # Without a configuration, the folder may contain weights that this
-        # project cannot load. The error of this check names their library.
-        modeling.check_checkpoint(preset)
-    return load_required_config(preset)
-
-
-def _check_teacher(
-    starting_point: StartingPoint[TrainingConfig],
-    preset: Preset,
-    bert_config: BertConfig,
-    output_mode: OutputMode | None,
-) -> None:
-    """Checks that the teacher has the tokenizer and the head of the student.
-
-    The teacher reads the records of the student, so both need the same
-    tokenizer. Their networks may differ.
-    """
-    config = starting_point.config
-    settings_check.check_trained_settings(
-        preset, bert_config, starting_point.tokenizer, output_mode=output_mode
-    )
-    if config.distillation.distill_alpha:
-        settings_check.check_model_class(preset, config.model_class)
-    # The teacher's folder may lack the vocabulary to compare.
-    vocab_size = starting_point.bert_config.vocab_size
-    if bert_config.vocab_size != vocab_size:
-        raise ValueError(
-            f"--teacher has vocab_size={bert_config.vocab_size}, but the model "
-            f"has {vocab_size}; choose a teacher with the model's vocabulary"
         )

@@ -3,8 +3,9 @@
 No module of this package loads TensorFlow. So a script decides its flags, and
 finds most mistakes in them, before it loads TensorFlow. The modules:
 
-    starting_point_loading.py: reads the weights' folder, its configuration and
-        tokenizer, completes the flags, and creates the `StartingPoint`
+    model_files.py: reads the configuration and the tokenizer
+    starting_point_loading.py: reads the weights' folder, completes the flags,
+        and creates the `StartingPoint`
     data_file_decisions.py: what the rows of --data_file decide, and the rule of
         its dev set
     start_checks.py: `check_start`: the weights, the lengths and the outputs of
@@ -36,12 +37,12 @@ A command meets the checks in this order:
     1. `load_starting_point` compares the flags of a resumed run
     2. `fine_tune` and `pretrain` begin with `check_start`
     3. `fine_tune` calls `check_task`
-    4. the plan of either flow compares the settings and the data of a resumed
-       run, when it knows them
+    4. both flows compare the settings and the data of a resumed run, when the
+       plan contains them
 
 Other checks stand beside what they need: `Config.check` compares flags with
 flags, training/pretraining/ checks the network and the records that it reads,
-and training/loop/trainer_loading.py the teacher.
+and training/loop/teacher_loading.py the teacher.
 training/fine_tuning/dev_set_comparison.py compares the dev set with the sets
 that the weights were trained on.
 """

@@ -1,7 +1,7 @@
 """Checks that a resumed run keeps the settings and the data it began with.
 
 A run keeps its flags and settings, its train set, and its records. model.json
-records all of them (run_files/model_description.py). This module imports no
+records all of them (run_files/training_settings.py). This module imports no
 TensorFlow.
 """
 
@@ -18,9 +18,9 @@ from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
 from options.fields import Role
 from training.config.training_config import TrainingConfig
-from training.dev_set_rules import (
+from training.dev_set_rules import DEV_SET_RULE_ENTRY
+from training.set_fingerprints import (
     DEV_SET,
-    DEV_SET_RULE_ENTRY,
     SETS_ENTRY,
     TRAIN_SET,
     SetFingerprint,
@@ -37,7 +37,7 @@ _RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 
 def check_resumed_settings(
     config: TrainingConfig,
-    own_run: Preset | None,
+    run_preset: Preset | None,
     current_training_settings: TrainingSettings,
 ) -> None:
     """Checks that a run is resumed with the settings it began with.
@@ -53,7 +53,7 @@ def check_resumed_settings(
 
     Args:
         config: the flags that the command resumes with.
-        own_run: what the run in --output_dir states, None for a new run.
+        run_preset: Preset of the run in --output_dir, None for a new run.
         current_training_settings: training settings of the command, or only
             their `flags`. Those that the run recorded too must not differ.
 
@@ -61,17 +61,17 @@ def check_resumed_settings(
         ValueError: a setting differs. The message names it. Or the folder does
             not state the settings.
     """
-    if own_run is None:
+    if run_preset is None:
         return
     folder = config.training.output_dir
-    if not own_run.training_settings:
+    if not run_preset.training_settings:
         raise ValueError(
             f"--output_dir={folder} contains checkpoints, but no "
             f"{MODEL_JSON_FILE} with the settings of their training. Restore "
             "the file, or train on in another --output_dir, with "
             f"--init_checkpoint={folder}"
         )
-    recorded = _select_compared_settings(own_run.training_settings)
+    recorded = _select_compared_settings(run_preset.training_settings)
     current = _select_compared_settings(current_training_settings)
     names = recorded.keys() & current.keys()
     for flag in config.list_options(Role.TRAINING):
@@ -120,7 +120,7 @@ def _may_change_limit(recorded: object, current: object) -> bool:
 
 
 def check_resumed_train_set(
-    own_run: Preset | None,
+    run_preset: Preset | None,
     set_fingerprints: SetFingerprints,
     current_records: Sequence[Fingerprint],
     *,
@@ -132,7 +132,7 @@ def check_resumed_train_set(
     message then names the file, with its number of rows then and now.
 
     Args:
-        own_run: what the run in --output_dir states, None for a new run.
+        run_preset: Preset of the run in --output_dir, None for a new run.
         set_fingerprints: the sets of the command.
         current_records: fingerprints of the records of its train set.
         has_table: whether the sets are rows of --data_file.
@@ -140,25 +140,25 @@ def check_resumed_train_set(
     Raises:
         ValueError: the records differ. The message names the file.
     """
-    if own_run is None:
+    if run_preset is None:
         return
-    recorded_records = own_run.training_settings.get("train_records")
+    recorded_records = run_preset.training_settings.get("train_records")
     if recorded_records is None or recorded_records == current_records:
         return
     difference = _describe_train_set_difference(
-        own_run, set_fingerprints, has_table=has_table
+        run_preset, set_fingerprints, has_table=has_table
     )
     raise ValueError(
         f"{difference}. To train on it, set another --output_dir, with "
-        f"--init_checkpoint={own_run.weights_path}"
+        f"--init_checkpoint={run_preset.weights_path}"
     )
 
 
 def _describe_train_set_difference(
-    own_run: Preset, set_fingerprints: SetFingerprints, *, has_table: bool
+    run_preset: Preset, set_fingerprints: SetFingerprints, *, has_table: bool
 ) -> str:
     """Describes how the train set of a command differs from that of its run."""
-    recorded_sets = set_fingerprints_of(own_run)
+    recorded_sets = set_fingerprints_of(run_preset)
     current = set_fingerprints[TRAIN_SET]
     recorded = recorded_sets.get(TRAIN_SET, current)
     num_rows = _count_file_rows(set_fingerprints, current, has_table=has_table)
@@ -168,7 +168,7 @@ def _describe_train_set_difference(
     file = current.file
     if file != recorded.file:
         return (
-            f"{own_run.weights_path} was trained on {recorded.file}, "
+            f"{run_preset.weights_path} was trained on {recorded.file}, "
             f"{num_recorded_rows} rows, and {file} has {num_rows}"
         )
     if num_rows != num_recorded_rows:
@@ -197,25 +197,25 @@ def _count_file_rows(
 
 def check_resumed_records(
     config: TrainingConfig,
-    own_run: Preset | None,
+    run_preset: Preset | None,
     current_training_settings: TrainingSettings,
 ) -> None:
     """Checks that a pretraining is resumed on the records that it began with.
 
     Args:
         config: the flags that the command resumes with.
-        own_run: what the run in --output_dir states, None for a new run.
+        run_preset: Preset of the run in --output_dir, None for a new run.
         current_training_settings: training settings of the command, with the
             fingerprints of its records.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.
     """
-    if own_run is None:
+    if run_preset is None:
         return
     folder = config.training.output_dir
     for name in _RECORD_FLAGS:
-        recorded = own_run.training_settings.get(name)
+        recorded = run_preset.training_settings.get(name)
         current = current_training_settings.get(name)
         if current is None or not isinstance(recorded, list):
             continue

@@ -24,7 +24,7 @@ def check_start(starting_point: StartingPoint[TrainingConfig]) -> None:
 
     Args:
         starting_point: the flags, after files have decided those that were
-            open, and what the folder of the weights states.
+            open, and the Preset of the weights.
 
     Raises:
         ValueError: a flag contradicts a file.
@@ -137,7 +137,7 @@ def check_head_labels(
     The check passes if the files of the weights name no labels.
 
     Args:
-        preset: what the folder of the weights states.
+        preset: Preset of the weights.
         label_alternatives: the labels of the task, then other names of them.
         is_fixed: whether the order must be the same too.
 

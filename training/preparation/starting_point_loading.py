@@ -1,19 +1,14 @@
 """Loads the `StartingPoint` of a training command, before any slow work.
 
 The folder of the weights, the configuration and the vocabulary are read once,
-and passed on as a `StartingPoint`, with the flags that the folder decides.
-extract_features.py shares `stated_flags_of` and the functions below it. This
+and passed on as a `StartingPoint`, with the flags that the folder decides. This
 module imports no TensorFlow.
 """
 
 import dataclasses
 import os
 
-import modeling
-from data.text.casing import chosen_casing
-from data.text.tokenization import FullTokenizer, load_tokenizer
 from model_folders import model_json
-from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import (
     find_best_checkpoint,
     list_checkpoint_steps,
@@ -22,13 +17,17 @@ from model_folders.reading import hub, settings_check
 from model_folders.reading.preset import (
     Preset,
     check_exists,
-    load_required_config,
     read_preset,
 )
 from options.parsed_command import ParsedCommand
-from training.config.model_config import ModelOptions, check_required
+from training.config.model_config import check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set_rules import dev_set_rule_of
+from training.preparation.model_files import (
+    read_bert_config,
+    read_tokenizer,
+    stated_flags_of,
+)
 from training.preparation.resume_checks import check_resumed_settings
 from training.starting_point import StartingPoint
 
@@ -47,9 +46,10 @@ def load_starting_point(
         OSError: a file is missing, or cannot be read or downloaded.
     """
     parsed = _download_models(parsed)
-    preset = read_initial_preset(parsed.config)
-    parsed = complete_flags(parsed, preset)
-    _check_flags(parsed, preset)
+    is_own_run = has_own_run(parsed.config)
+    preset = read_initial_preset(parsed.config, is_own_run=is_own_run)
+    parsed = complete_flags(parsed, preset, is_own_run=is_own_run)
+    _check_flags(parsed, preset, is_own_run=is_own_run)
     config = parsed.config
     # `check_start` later checks its lengths, because the rows of --data_file
     # may still change the flags.
@@ -64,7 +64,7 @@ def load_starting_point(
         preset=preset,
         bert_config=bert_config,
         tokenizer=tokenizer,
-        is_own_run=has_own_run(config),
+        is_own_run=is_own_run,
     )
 
 
@@ -95,7 +95,9 @@ def has_own_run(config: TrainingConfig) -> bool:
     return not config.training.do_train and bool(find_best_checkpoint(folder))
 
 
-def read_initial_preset(config: TrainingConfig) -> Preset | None:
+def read_initial_preset(
+    config: TrainingConfig, *, is_own_run: bool
+) -> Preset | None:
     """Reads the folder of the weights that a training command begins with.
 
     This is --output_dir if it contains a run. Otherwise --init_checkpoint names
@@ -103,6 +105,7 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
 
     Args:
         config: the flags of the command, with the paths.
+        is_own_run: result of `has_own_run`.
 
     Returns:
         what the files in the folder state, None if the weights are random.
@@ -116,13 +119,16 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
         check_exists(checkpoint, flag)
-    if has_own_run(config):
+    if is_own_run:
         return read_preset(config.training.output_dir, "--output_dir")
     return read_preset(checkpoint, flag) if checkpoint else None
 
 
 def complete_flags(
-    parsed: ParsedCommand[TrainingConfigT], preset: Preset | None
+    parsed: ParsedCommand[TrainingConfigT],
+    preset: Preset | None,
+    *,
+    is_own_run: bool,
 ) -> ParsedCommand[TrainingConfigT]:
     """Sets the open flags to the values that the folder of the weights states.
 
@@ -132,6 +138,7 @@ def complete_flags(
     Args:
         parsed: the flags of the command line, and which the user set.
         preset: result of `read_initial_preset`.
+        is_own_run: result of `has_own_run`.
 
     Raises:
         ValueError: the folder contains a model of another class, or a value
@@ -140,17 +147,17 @@ def complete_flags(
     if preset is None:
         return parsed
     config = parsed.config
-    if has_own_run(config) or not config.training.do_train:
+    if is_own_run or not config.training.do_train:
         settings_check.check_model_class(preset, config.model_class)
-    stated = _collect_stated_flags(parsed, preset)
+    stated = _collect_stated_flags(parsed, preset, is_own_run=is_own_run)
     source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
     return parsed.decide_if_open(stated, source)
 
 
 def _collect_stated_flags(
-    parsed: ParsedCommand[TrainingConfigT], preset: Preset
+    parsed: ParsedCommand[TrainingConfigT], preset: Preset, *, is_own_run: bool
 ) -> dict[str, object]:
-    """Returns {flag: value} that the folder states."""
+    """Returns {flag: its value in the files of the folder}."""
     stated: dict[str, object] = {**stated_flags_of(preset)}
     if not parsed.config.training.do_train:
         stated |= {**preset.head_settings, **preset.network_arguments}
@@ -158,7 +165,7 @@ def _collect_stated_flags(
         stated["labels"] = preset.labels
     if rule := dev_set_rule_of(preset):
         stated["dev_fraction"] = rule.dev_fraction
-    if "data_file" in parsed.set_by_user and has_own_run(parsed.config):
+    if "data_file" in parsed.set_by_user and is_own_run:
         # The run chose these values to suit its data.
         run_flags = preset.training_settings.get("flags", {})
         stated["max_seq_length"] = run_flags.get("max_seq_length")
@@ -167,17 +174,20 @@ def _collect_stated_flags(
 
 
 def _check_flags(
-    parsed: ParsedCommand[TrainingConfig], preset: Preset | None
+    parsed: ParsedCommand[TrainingConfig],
+    preset: Preset | None,
+    *,
+    is_own_run: bool,
 ) -> None:
     """Checks the flags, after `complete_flags` has completed them."""
     config = parsed.config
     trains = config.training.do_train
-    own_run = preset if has_own_run(config) else None
+    run_preset = preset if is_own_run else None
     check_required(
         config,
         config.required_flags,
         preset,
-        training_settings=own_run.training_settings if own_run else {},
+        training_settings=run_preset.training_settings if run_preset else {},
     )
     config.check(parsed.set_by_user)
     if not (preset or trains):
@@ -187,66 +197,5 @@ def _check_flags(
         )
     if trains:
         check_resumed_settings(
-            config, own_run, {"flags": config.to_flags_entry()}
+            config, run_preset, {"flags": config.to_flags_entry()}
         )
-
-
-def stated_flags_of(preset: Preset) -> dict[str, str | bool | None]:
-    """Returns the flags of the network and the tokenizer that a folder states.
-
-    With any other values, the model would compute something else. So every
-    command that reads the weights uses these values for the flags that the user
-    did not set.
-
-    Args:
-        preset: what the folder of the weights states.
-
-    Returns:
-        {flag: value, None if no file states it}.
-    """
-    return {
-        "left_to_right": preset.network_arguments["left_to_right"],
-        "bert_config_file": preset.config_file,
-        "vocab_file": preset.vocab_file,
-        "do_lower_case": preset.do_lower_case,
-    }
-
-
-def read_bert_config(
-    model_options: ModelOptions, preset: Preset | None
-) -> BertConfig:
-    """Reads the configuration in --bert_config_file.
-
-    `preset` is None without weights.
-    """
-    if preset:
-        return load_required_config(preset, model_options.required_config_file)
-    return modeling.load_config(model_options.required_config_file)
-
-
-def read_tokenizer(
-    model_options: ModelOptions,
-    set_by_user: frozenset[str],
-    bert_config: BertConfig,
-    preset: Preset | None,
-) -> FullTokenizer:
-    """Reads --vocab_file, and finds out the casing of the model.
-
-    Args:
-        model_options: names the file, and the casing if a flag or a folder
-            states it.
-        set_by_user: names of the flags that the user set.
-        bert_config: configuration of the network.
-        preset: what the folder of the weights states, None without weights.
-    """
-    casing = chosen_casing(
-        model_options.do_lower_case,
-        is_set_by_user="do_lower_case" in set_by_user,
-    )
-    return load_tokenizer(
-        model_options.required_vocab_file,
-        casing,
-        vocab_size=bert_config.vocab_size,
-        preset=preset,
-        config_file=model_options.required_config_file,
-    )

@@ -4,6 +4,7 @@
         loaded
     flow.py: `pretrain`: all steps of a command, and how it ends
     records.py: finds the records, and checks them
+    plan.py: what the run trains and records, and what a resumed run must keep
     evaluation.py: `PretrainingEvaluator`: Google's metrics
 
 What fine-tuning needs too is in training/loop/.

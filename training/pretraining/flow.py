@@ -1,49 +1,45 @@
 """Pretrains on records: all steps of a command, and how it ends.
 
-The records are masked in advance or during training. A resumed run must have
-the records that it began with.
+The records are masked in advance or during training.
 """
 
-import functools
-import json
 import shlex
 import time
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from absl import logging
 
 import modeling
 from data.io import record_datasets
-from data.pretraining import record_inspection
 from exporting.export_writer import export
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
 from model_folders.model_json import (
-    Fingerprint,
     SharedHeadSettings,
-    TrainingSettings,
 )
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
-from training.config.training_config import NumSteps
 from training.loop import devices, final_steps
-from training.loop.callbacks import BestStepCallback, BestStepRule, Callback
-from training.loop.step_loop import STOPPED_STATUS, EndReasons
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.callbacks import Callback
+from training.loop.ending import STOPPED_STATUS, EndReasons
+from training.loop.teacher_loading import load_teacher
 from training.loop.trainer import Trainer
-from training.loop.trainer_loading import RunPlan, load_teacher, load_trainer
-from training.preparation import resume_checks
+from training.loop.trainer_loading import load_trainer
 from training.preparation.start_checks import check_start
 from training.pretraining.evaluation import (
     PretrainingEvaluation,
     PretrainingEvaluator,
     warn_of_no_progress,
 )
+from training.pretraining.plan import (
+    check_resumed_pretraining,
+    plan_pretraining,
+)
 from training.pretraining.records import (
     find_all_records,
     fingerprint_dev_set,
 )
-from training.run_files import model_description
 from training.starting_point import StartingPoint
 
 
@@ -68,6 +64,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     records = find_all_records(starting_point)
     dev_set_fingerprints = fingerprint_dev_set(config, records)
     plan = plan_pretraining(starting_point, records.train, dev_set_fingerprints)
+    check_resumed_pretraining(starting_point, plan)
     trainer = load_trainer(
         starting_point, plan, strategy=strategy, teacher=teacher
     )
@@ -98,101 +95,6 @@ def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
             network_arguments=starting_point.config.network_arguments,
             trains=starting_point.config.training.do_train,
         )
-
-
-def plan_pretraining(
-    starting_point: StartingPoint[PretrainingConfig],
-    records: record_datasets.Records,
-    dev_set_fingerprints: list[Fingerprint],
-) -> RunPlan:
-    """Plans the run, and checks that a resumed run goes on as it began.
-
-    Args:
-        starting_point: the flags, the network and the tokenizer to record.
-        records: the records to train on, whose files are fingerprinted.
-        dev_set_fingerprints: result of `fingerprint_dev_set`.
-
-    Raises:
-        ValueError: a record is damaged. Or the run in --output_dir began with
-            other records or settings.
-        OSError: a file cannot be read.
-    """
-    config = starting_point.config
-    num_steps = None
-    # Without training, the settings with which the weights were trained.
-    training_settings = starting_point.training_settings
-    if config.training.do_train:
-        training_settings = collect_pretraining_settings(
-            starting_point, records, dev_set_fingerprints
-        )
-        resume_checks.check_resumed_records(
-            config, starting_point.own_run, training_settings
-        )
-        resume_checks.check_resumed_settings(
-            config, starting_point.own_run, training_settings
-        )
-        num_steps = NumSteps(
-            training=config.pretraining.num_train_steps,
-            warmup=config.pretraining.num_warmup_steps,
-        )
-    return RunPlan(
-        create_model=functools.partial(
-            modeling.BertPretrainer, left_to_right=config.training.left_to_right
-        ),
-        loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
-        num_steps=num_steps,
-        training_settings=training_settings,
-        dev_set_checksum=compute_dev_records_checksum(
-            config, dev_set_fingerprints
-        ),
-    )
-
-
-def collect_pretraining_settings(
-    starting_point: StartingPoint[PretrainingConfig],
-    records: record_datasets.Records,
-    dev_set_fingerprints: list[Fingerprint],
-) -> TrainingSettings:
-    """Collects all settings of a training, as model.json records them.
-
-    Reads the records to train on, for their checksums.
-
-    Args:
-        starting_point: the flags, the network and the tokenizer to record.
-        records: the records to train on.
-        dev_set_fingerprints: result of `fingerprint_dev_set`.
-
-    Raises:
-        ValueError: a record is damaged.
-        OSError: a file cannot be read.
-    """
-    training_settings: TrainingSettings = {
-        "input_file": record_inspection.fingerprint_records(records.files)
-    }
-    if starting_point.config.keeps_best:
-        training_settings["eval_input_file"] = dev_set_fingerprints
-    return model_description.create_training_settings(
-        starting_point, training_settings
-    )
-
-
-def compute_dev_records_checksum(
-    config: PretrainingConfig, dev_set_fingerprints: Sequence[Fingerprint]
-) -> int:
-    """Returns a checksum of the records that evaluations read.
-
-    Records of --input_file count only by the number of examples, because they
-    may be too large to read them for a checksum.
-
-    Args:
-        config: tells how many batches are read, and of what size.
-        dev_set_fingerprints: result of `fingerprint_dev_set`.
-    """
-    scored = [
-        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size,
-        *dev_set_fingerprints,
-    ]
-    return zlib.crc32(json.dumps(scored).encode())
 
 
 def _train(

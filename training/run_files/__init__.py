@@ -2,12 +2,14 @@
 
 Read the modules in this order:
 
-    run_folder.py: `RunFolder`, which writes all but the checkpoints, and
-        `ResultFiles`, the files of scores among them
+    run_folder.py: `RunFolder`: the folder, and all in it but the checkpoints
+    result_files.py: `ResultFiles`: the files of scores
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     checkpointer.py: saves, restores, removes and links checkpoints
-    model_description.py: model.json with its fingerprints of the inputs, and
-        the files that it lists
+    model_description.py: model.json, and the files that it lists
+    training_settings.py: the settings in model.json that a resumed run must
+        keep
+    fingerprints.py: names, sizes and checksums of the files of a training
     history.py: `History`: the metrics, steps and hours of a run, in
         history.jsonl and for TensorBoard
     best_step.py: `BestStep`: the step with the best scores so far, and whether

@@ -98,8 +98,7 @@ class History:
 
         Args:
             config: flags of the run, with its folder.
-            dev_set_checksum: checksum of the dev set that the command
-                evaluates, 0 without one.
+            dev_set_checksum: argument of the class.
         """
         file = _history_file_of(config)
         lines = read_history(file) if file.exists() else []

@@ -8,6 +8,7 @@ from absl import logging
 
 import modeling
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.model_json import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.variables import check_loaded
 from training.config.training_config import TrainingConfig
@@ -53,8 +54,8 @@ class RunWeights:
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
         preset: Preset of the current weights, None if they are random. It is
-            the Preset of the StartingPoint, until a training describes the
-            weights that it changes.
+            the Preset of the StartingPoint, until `begin_training` describes
+            the weights that it changes.
     """
 
     def __init__(
@@ -181,12 +182,32 @@ class RunWeights:
             needs_head = bool(config.model_class or config.training.do_eval)
             check_loaded(report, needs_head=needs_head)
 
-    def check_optimizer(self) -> None:
-        """Checks that the training can go on from the restored checkpoint.
+    def begin_training(
+        self, training_settings: TrainingSettings | None
+    ) -> None:
+        """Prepares the folder of the run for steps that change these weights.
+
+        Writes model.json, the files that it lists, and the card. Removes the
+        lines of the history after the current step.
+
+        Args:
+            training_settings: settings to record in model.json. If None, no
+                file is written.
 
         Raises:
-            ValueError: the checkpoint contains no state of the optimizer.
+            ValueError: the checkpoint contains no state of the optimizer. Or
+                files in the folder describe another model.
+            OSError: a file cannot be written.
         """
+        self._check_optimizer()
+        if self._config.is_chief and training_settings is not None:
+            self.preset = self._run_folder.write_description_and_card(
+                self._model, training_settings
+            )
+        self._run_folder.history.remove_lines_after(self.global_step)
+
+    def _check_optimizer(self) -> None:
+        """Checks that the training can go on from the restored checkpoint."""
         if self._checkpointer.has_optimizer:
             return
         folder = self._config.training.output_dir

@@ -9,13 +9,14 @@ Only scripts import them.
     swag.py: choices, for run_swag.py
 
 The `main` of a script lists the same steps for each task. A script that must
-know or check its sets before TensorFlow is loaded has its steps for that beside
-the task: `open_sets` and `load_task` in ner.py and squad.py, and in a module of
-their own:
+know or check its sets before TensorFlow is loaded has its steps for that in a
+module of their own:
 
     classifier_setup.py: `open_data_file` and `decide_columns`, which open
         --data_file and find its columns, then `open_processor` and
-        `load_task`
+        `load_task`, which chooses between the first two tasks
+    ner_setup.py: `open_sets` and `load_task`
+    squad_setup.py: `open_sets` and `load_task`
 
 After `load_starting_point`, `open_sets` creates the sets, or `open_processor`
 what knows a classification's sets, labels and metrics. If the script has

@@ -48,7 +48,7 @@ class ClassifierTask(
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
-        starting_point: the flags, the network and the tokenizer of the command.
+        starting_point: passed to `FineTuningTask`.
         processor: reads the sets, and knows what they tell of the task.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.

@@ -39,7 +39,7 @@ class EmbeddingTask(
     Otherwise it is the cross entropy of finding each text's partner in a batch.
 
     Args:
-        starting_point: the flags, the network and the tokenizer of the command.
+        starting_point: passed to `FineTuningTask`.
         processor: reads the pairs of texts.
         has_scores: {"train" or "dev": True if the pairs of this set have
             scores}, for the sets that the command reads.

@@ -1,8 +1,4 @@
-"""Tags named entities, for run_ner.py.
-
-The script calls `open_sets` and `load_task`, which read and check its sets
-before it loads TensorFlow.
-"""
+"""Tags named entities, for run_ner.py."""
 
 import itertools
 import os
@@ -17,10 +13,9 @@ from data.arrays import FloatArray
 from data.io import feature_specs, tf_examples
 from data.ner import entity_scoring, predicted_entities, sentence_windows
 from data.ner.ner_examples import NerExample
-from data.ner.ner_reader import NerReader
 from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
-from data.sets.held_sets import FileSets, HeldSets
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders import kinds
 from model_folders.model_json import HeadSettings
@@ -41,7 +36,7 @@ class NerTask(
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
-        starting_point: the flags, the network and the tokenizer of the command.
+        starting_point: passed to `FineTuningTask`.
         sets: the sentences.
         labels: the tags that words may have, in the order of the model's
             outputs.
@@ -185,27 +180,3 @@ class NerTask(
             self.labels,
             legal_tags=self.config.legal_tags,
         )
-
-
-def open_sets(starting_point: StartingPoint[NerConfig]) -> FileSets[NerExample]:
-    """Creates the sets, none of which was read yet.
-
-    Raises:
-        ValueError: --labels names fewer than two labels, or a label twice.
-    """
-    config = starting_point.config
-    return FileSets(
-        NerReader(config.ner),
-        config.fine_tuning.data_dir,
-        config.data_file_options,
-    )
-
-
-def load_task(
-    starting_point: StartingPoint[NerConfig], sets: FileSets[NerExample]
-) -> NerTask:
-    """Checks all sets of the command, and creates the task with their tags."""
-    # There are labels, because the task is no regression.
-    labels = sets.read_labels() or []
-    sets.read_all(starting_point.config.set_names)
-    return NerTask(starting_point, sets, labels=labels)

@@ -1,10 +1,5 @@
-"""Answers questions about passages, for run_squad.py.
+"""Answers questions about passages, for run_squad.py."""
 
-The script calls `open_sets` and `load_task`, which read and check its sets
-before it loads TensorFlow.
-"""
-
-import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Unpack
@@ -36,7 +31,6 @@ from model_folders.model_json import HeadSettings
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
 from training import task
-from training.config.model_config import required_value
 from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
 
@@ -55,7 +49,7 @@ class SquadTask(
     --predict_file is used for both evaluation and prediction.
 
     Args:
-        starting_point: the flags, the network and the tokenizer of the command.
+        starting_point: passed to `FineTuningTask`.
         sets: reads --train_file and --predict_file.
     """
 
@@ -244,43 +238,3 @@ class SquadTask(
             nbest=answers.nbest,
             null_odds=answers.null_odds,
         )
-
-
-def open_sets(starting_point: StartingPoint[SquadConfig]) -> SquadSets:
-    """Creates the sets of the command, none of which was read yet."""
-    config = starting_point.config
-    train_file = None
-    if config.training.do_train:
-        train_file = required_value(config.train_file)
-    predict_file = None
-    if config.reads_predict_file:
-        predict_file = required_value(config.predict_file)
-    return SquadSets(
-        train_file,
-        predict_file,
-        config.layout_options.layout(),
-        version_2_with_negative=config.decoding.version_2_with_negative,
-        use_char_offsets=config.windows.use_char_offsets,
-    )
-
-
-def load_task(
-    starting_point: StartingPoint[SquadConfig], sets: SquadSets
-) -> SquadTask:
-    """Reads all sets of the command and the right answers. Creates the task.
-
-    A wrong file thus stops the script at once, and not only after TensorFlow
-    was loaded.
-    """
-    config = starting_point.config
-    if config.reads_predict_file:
-        sets.read_all(["dev"])
-    if config.training.do_train:
-        sets.read_all(["train"])
-    if config.evaluates:
-        sets.read_gold_answers().log_num_skipped()
-    elif config.reads_predict_file:
-        # Predictions are scored if --predict_file contains right answers.
-        with contextlib.suppress(answer_scoring.NoGoldAnswersError):
-            sets.read_gold_answers()
-    return SquadTask(starting_point, sets)

@@ -35,7 +35,7 @@ class SwagTask(
     """Chooses which of four endings continues a sentence.
 
     Args:
-        starting_point: the flags, the network and the tokenizer of the command.
+        starting_point: passed to `FineTuningTask`.
         layout: layout of the tables in --data_dir.
     """
 

@@ -10,6 +10,7 @@ import pytest
 from model_folders.formats.huggingface_config import CLASS_OF_ARCHITECTURE
 from model_folders.reading.preset import Preset, check_exists, read_preset
 from tests.support.models import tiny_config
+from tests.support.paths import ROOT
 
 
 def write_files(folder, files):
@@ -184,6 +185,11 @@ def test_read_preset_finds_the_head_of_an_architecture(
 ):
     config = huggingface_config(architectures=[architecture])
     assert read_files(tmp_path, {"config.json": config}).model_class == head
+
+
+def test_tags_of_a_model_from_elsewhere_need_not_be_legal():
+    folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
+    assert read_preset(folder).head_settings["legal_tags"] is False
 
 
 def test_read_preset_of_an_empty_folder_states_nothing(tmp_path):

@@ -12,7 +12,7 @@ from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from tests.support.weights import weights_fuzz
 from tests.support.weights.huggingface_files import CONFIG, change_weights
-from training.loop import trainer_loading
+from training.loop import teacher_loading
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 
@@ -25,7 +25,7 @@ def load_teacher(folder):
     starting_point = toy_task.create_starting_point(
         config, modeling.BertConfig(**SIZES)
     )
-    return trainer_loading.load_teacher(starting_point, modeling.BertModel)
+    return teacher_loading.load_teacher(starting_point, modeling.BertModel)
 
 
 # A student with the vocabulary of the recorded model.

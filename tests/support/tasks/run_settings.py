@@ -19,7 +19,10 @@ from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
-from training.fine_tuning.flow import plan_fine_tuning
+from training.fine_tuning.plan import (
+    check_resumed_fine_tuning,
+    plan_fine_tuning,
+)
 from training.run_files.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).
@@ -65,16 +68,16 @@ def start_or_resume(
 
     The command resumes the run in the folder, if it has one.
     """
-    starting_point = toy_task.load_start(
+    starting_point = toy_task.load_toy_starting_point(
         folder,
         **{"do_train": True, "max_seq_length": 8, "train_batch_size": 4}
         | flags,
     )
     task = toy_task.ToyTask(starting_point, fixed_head_settings=head_settings)
     encoded_sets = write_encoded_sets(task, task.config.state_folder)
-    plan = plan_fine_tuning(
-        task, encoded_sets, fingerprint_sets(task.config, encoded_sets)
-    )
+    set_fingerprints = fingerprint_sets(task.config, encoded_sets)
+    plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
+    check_resumed_fine_tuning(task, plan, set_fingerprints)
     model = modeling.BertClassifier(starting_point.bert_config, 2)
     begin_run(task.config, model, plan.training_settings)
     touch_checkpoint(folder)

@@ -29,8 +29,8 @@ from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.flow import fine_tune
 from training.loop import trainer_loading
+from training.loop.run_plan import RunPlan
 from training.loop.trainer import Trainer
-from training.loop.trainer_loading import RunPlan
 from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
@@ -59,12 +59,12 @@ def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     return create_command(create_flags(folder, **changes)).config
 
 
-def load_start(
+def load_toy_starting_point(
     folder: Path, **changes: object
 ) -> StartingPoint[FineTuningConfig]:
-    """Loads what a command with a tiny network in `folder` starts from.
+    """Loads the StartingPoint of a command whose --output_dir is `folder`.
 
-    The configuration of the network is written beside the folder.
+    Writes the configuration of a tiny network beside the folder.
     """
     config_file = folder.with_name("bert_config.json")
     write_config(config_file)
@@ -107,6 +107,7 @@ def create_trainer(
         num_steps=None,
         training_settings={},
     )
+    trainer_loading.set_seed_and_precision(created.starting_point.config)
     return trainer_loading.create_trainer(
         created.starting_point,
         RunFolder.open(created.starting_point, labels),

@@ -16,7 +16,7 @@ from data.text import packing_graph
 from data.text.tokenization import FullTokenizer
 from modeling.tensors import Features
 from tests.support.serving.exports import LENGTH
-from tools.extraction import feature_extraction
+from training.extraction import feature_extraction
 
 
 def pack(

@@ -232,7 +232,7 @@ def _start(folder: Path, **switches: object) -> None:
     from training.config.classifier_config import ClassifierConfig
     from training.preparation import start_checks
     from training.preparation.starting_point_loading import load_starting_point
-    from training.run_files import model_description
+    from training.run_files.training_settings import fingerprint_starting_point
 
     given = {
         "init_checkpoint": str(folder),
@@ -245,7 +245,7 @@ def _start(folder: Path, **switches: object) -> None:
     config = ClassifierConfig.from_values(**given)
     starting_point = load_starting_point(ParsedCommand(config, given))
     start_checks.check_start(starting_point)
-    model_description.fingerprint_starting_point(starting_point)
+    fingerprint_starting_point(starting_point)
 
 
 def _train(folder: Path) -> None:
@@ -260,7 +260,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.loop import trainer_loading
+    from training.loop import teacher_loading
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)
@@ -275,7 +275,7 @@ def _teach(folder: Path) -> None:
         del arguments["bilstm"]
         return modeling.BertModel(bert_config, **arguments)
 
-    trainer_loading.load_teacher(starting_point, create_model)
+    teacher_loading.load_teacher(starting_point, create_model)
 
 
 def _convert(folder: Path) -> None:

@@ -13,12 +13,13 @@ from tests.support.models import tiny_config
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set_rules import DEV_SET, DevSetRule, SetFingerprint
+from training.dev_set_rules import DevSetRule
 from training.fine_tuning.dev_set_comparison import (
     DevSetCase,
     DevSetComparison,
     compare_dev_set,
 )
+from training.set_fingerprints import DEV_SET, SetFingerprint
 from training.starting_point import StartingPoint
 
 # Checksums of three files.
@@ -32,7 +33,7 @@ DOUBTFUL_RULE = dataclasses.replace(RULE, clean_fraction=0.0)
 OTHER_RULE = DevSetRule(RULE_VERSION, 0.1, ("text",), clean_fraction=0.1)
 
 
-def own_run(rule=None, sets=TRAINED_ON_SETS, *, has_table=False):
+def run_preset(rule=None, sets=TRAINED_ON_SETS, *, has_table=False):
     """Returns the run in --output_dir, which read `sets` by `rule`.
 
     With `has_table`, the run cut a table into its sets.
@@ -53,7 +54,7 @@ def own_run(rule=None, sets=TRAINED_ON_SETS, *, has_table=False):
 def first_weights(rule=None, **run):
     """Returns weights of a run from which a command starts a new one."""
     return dataclasses.replace(
-        own_run(rule, **run),
+        run_preset(rule, **run),
         path="first",
         weights_path="first",
         source="--init_checkpoint=first",
@@ -103,13 +104,13 @@ def compare(weights, command):
 
 
 RANDOM_WEIGHTS = None
-RUN = own_run()
-RUN_ON_TABLE = own_run(has_table=True)
-RUN_BY_RULE = own_run(RULE)
-RUN_BY_OTHER_RULE = own_run(OTHER_RULE)
-RUN_WITHOUT_SETS = own_run(sets=())
-RUN_WITHOUT_DEV_SET = own_run(sets=TRAINED_ON_SETS[:1])
-RUN_BY_RULE_WITHOUT_DEV_SET = own_run(RULE, sets=TRAINED_ON_SETS[:1])
+RUN = run_preset()
+RUN_ON_TABLE = run_preset(has_table=True)
+RUN_BY_RULE = run_preset(RULE)
+RUN_BY_OTHER_RULE = run_preset(OTHER_RULE)
+RUN_WITHOUT_SETS = run_preset(sets=())
+RUN_WITHOUT_DEV_SET = run_preset(sets=TRAINED_ON_SETS[:1])
+RUN_BY_RULE_WITHOUT_DEV_SET = run_preset(RULE, sets=TRAINED_ON_SETS[:1])
 FIRST_WEIGHTS = first_weights()
 FIRST_WEIGHTS_OF_TABLE = first_weights(has_table=True)
 FIRST_WEIGHTS_BY_RULE = first_weights(RULE)

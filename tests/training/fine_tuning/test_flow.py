@@ -9,7 +9,7 @@ from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
 from tests.support.tasks.toy_task import ToyTask, run_task
 from training.fine_tuning.flow import fine_tune
-from training.loop.step_loop import STOPPED_STATUS
+from training.loop.ending import STOPPED_STATUS
 from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.history import HISTORY_FILE, read_history
 

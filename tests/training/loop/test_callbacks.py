@@ -1,4 +1,4 @@
-"""When a training calls its callbacks, and how often it evaluates a step."""
+"""When a training calls its callbacks, and with which logs."""
 
 import pytest
 
@@ -7,11 +7,7 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
     fit_batches,
 )
-from training.loop.callbacks import (
-    Callback,
-    Decision,
-    evaluate_once_per_step,
-)
+from training.loop.callbacks import Callback, Decision
 
 
 class Recorder(Callback):
@@ -48,10 +44,10 @@ def train_steps(folder, *callbacks, num_steps=3):
     return trainer
 
 
-def test_a_callback_is_called_at_the_beginning_and_after_each_step(tmp_path):
+def test_a_callback_is_asked_first_then_called_at_each_step(tmp_path):
     recorder = Recorder()
     train_steps(tmp_path, recorder)
-    assert recorder.calls == ["begin", "ask 0", "step 1", "step 2", "step 3"]
+    assert recorder.calls == ["ask 0", "begin", "step 1", "step 2", "step 3"]
 
 
 def test_a_callback_without_methods_changes_nothing(tmp_path):
@@ -87,18 +83,3 @@ def test_the_logs_of_a_step_are_its_loss_rate_and_norm(tmp_path):
         "learning_rate": pytest.approx(0.1),
         "gradient_norm": pytest.approx(1.0),
     }
-
-
-def test_the_weights_of_a_step_are_evaluated_once(tmp_path):
-    trainer = create_loop_trainer(tmp_path)
-    evaluated = []
-
-    def evaluate():
-        evaluated.append(trainer.run_weights.global_step)
-        return {"score": -len(evaluated)}
-
-    evaluate_once = evaluate_once_per_step(trainer.run_weights, evaluate)
-    assert evaluate_once() == evaluate_once() == {"score": -1}
-    trainer.run_weights.advance(1)
-    assert evaluate_once() == {"score": -2}
-    assert evaluated == [0, 1]

@@ -4,7 +4,6 @@ import signal
 import threading
 
 import pytest
-import tensorflow as tf
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
@@ -15,14 +14,9 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
     fit_batches,
 )
-from training.loop import step_loop
-from training.loop.callbacks import (
-    BestStepCallback,
-    BestStepRule,
-    Callback,
-    Decision,
-)
-from training.loop.step_loop import StepLoop, agree_on_end, stop_signals
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.callbacks import Callback, Decision
+from training.loop.step_loop import StepLoop
 
 
 class NamedCallback(Callback):
@@ -58,7 +52,7 @@ class Loop:
             callbacks=callbacks,
             num_train_steps=4,
         )
-        self.begin = self._loop.begin
+        self.find_reasons_to_end = self._loop.find_reasons_to_end
 
     @property
     def step(self):
@@ -78,7 +72,6 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
         NamedCallback("second", calls),
     ]
     loop = Loop(tmp_path, callbacks)
-    assert not any(loop.begin())
     assert loop.run() == ["is_ended_by_callback"]
     assert calls == [
         "first begins",
@@ -92,7 +85,7 @@ def test_callbacks_run_in_their_order_until_one_ends_the_steps(tmp_path):
 
 def test_a_callback_may_end_a_run_before_its_first_step(tmp_path):
     loop = Loop(tmp_path, [NamedCallback("it", [], last_step=0)])
-    assert loop.begin().is_ended_by_callback
+    assert loop.find_reasons_to_end().is_ended_by_callback
 
 
 def test_the_last_step_ends_the_steps(tmp_path):
@@ -181,26 +174,3 @@ def test_a_run_out_of_time_saves_its_step(tmp_path):
     trainer = create_loop_trainer(tmp_path, max_hours=1e-9)
     fit_batches(trainer, create_batches([]), 9)
     assert list_checkpoint_steps(tmp_path) == [1]
-
-
-def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
-    """Logging fails, for example, while another line waits for a full pipe."""
-
-    def fail(_):
-        raise RuntimeError("reentrant call")
-
-    monkeypatch.setattr(step_loop.logging, "warning", fail)
-    with (
-        stop_signals() as stop,
-        pytest.raises(RuntimeError, match="reentrant"),
-    ):
-        signal.raise_signal(signal.SIGTERM)
-    assert stop.is_set()
-
-
-@pytest.mark.parametrize("is_due", [False, True])
-def test_a_single_process_stops_without_asking_others(is_due):
-    strategy = tf.distribute.get_strategy()
-    wants_end = [True, False]
-    agreed = agree_on_end(strategy, wants_end, is_due=is_due)
-    assert agreed == wants_end

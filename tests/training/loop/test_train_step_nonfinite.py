@@ -41,9 +41,9 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
     fit_batches,
 )
-from training.loop import devices, step_loop
+from training.loop import devices, skipped_steps
 
-step_loop.MAX_SKIPPED_STEPS = 1
+skipped_steps.MAX_SKIPPED_STEPS = 1
 strategy = devices.create_strategy("mirrored")
 with strategy.scope():
     trainer = create_loop_trainer("run", "float16", strategy, at_once=4)

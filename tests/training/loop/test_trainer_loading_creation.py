@@ -13,7 +13,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.config.training_config import NumSteps
 from training.loop import trainer_loading
-from training.loop.trainer_loading import RunPlan
+from training.loop.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 
 
@@ -44,6 +44,7 @@ def create_run_trainer(tmp_path):
             num_steps=NumSteps(3, 0) if trains else None,
             training_settings={},
         )
+        trainer_loading.set_seed_and_precision(config)
         return trainer_loading.create_trainer(
             starting_point,
             RunFolder.open(starting_point),

@@ -80,4 +80,4 @@ def test_a_start_of_other_contents_is_refused(folder):
 def test_a_run_whose_settings_are_lost_is_not_resumed(folder):
     touch_checkpoint(folder)
     with pytest.raises(ValueError, match=r"model\.json"):
-        toy_task.load_start(folder, do_train=True)
+        toy_task.load_toy_starting_point(folder, do_train=True)

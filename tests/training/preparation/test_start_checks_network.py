@@ -24,12 +24,13 @@ def left_to_right(tmp_path):
 def check_network(folder, **changes):
     """Checks a task whose run is in a folder, by its weights."""
     config = create_config(folder, **changes)
+    is_own_run = has_own_run(config)
     starting_point = StartingPoint(
         parsed=ParsedCommand(config),
-        preset=read_initial_preset(config),
+        preset=read_initial_preset(config, is_own_run=is_own_run),
         bert_config=tiny_config(),
         tokenizer=load_tokenizer(),
-        is_own_run=has_own_run(config),
+        is_own_run=is_own_run,
     )
     start_checks.check_task(ToyTask(starting_point))
 

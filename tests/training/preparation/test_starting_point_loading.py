@@ -8,7 +8,7 @@ import pytest
 from model_folders import model_json
 from options.parsed_command import ParsedCommand
 from tests.support.tasks.run_settings import write_left_to_right_run
-from tests.support.tasks.toy_task import create_config, load_start
+from tests.support.tasks.toy_task import create_config, load_toy_starting_point
 from training.config.classifier_config import ClassifierConfig
 from training.config.ner_config import NerConfig
 from training.config.squad_config import SquadConfig
@@ -20,7 +20,7 @@ def test_a_network_flag_that_is_not_given_is_that_of_the_weights(
     tmp_path,
 ):
     folder = write_left_to_right_run(tmp_path / "trained")
-    config = load_start(
+    config = load_toy_starting_point(
         tmp_path / "new", do_eval=True, init_checkpoint=str(folder)
     ).config
     assert config.training.left_to_right
@@ -48,7 +48,7 @@ def test_the_folder_of_the_weights_decides_a_flag_left_open(
     cased_weights, cased_words, tmp_path
 ):
     flags = {"do_train": True, "init_checkpoint": str(cased_weights)}
-    config = load_start(
+    config = load_toy_starting_point(
         tmp_path / "run", vocab_file=cased_words, **flags
     ).config
     assert not config.model.do_lower_case
@@ -59,7 +59,7 @@ def test_a_flag_that_the_user_set_is_preferred_to_the_folder(
 ):
     shutil.copy(cased_words, cased_weights / "vocab.txt")
     flags = {"do_train": True, "init_checkpoint": str(cased_weights)}
-    config = load_start(
+    config = load_toy_starting_point(
         tmp_path / "run", vocab_file=cased_words, **flags
     ).config
     assert config.model.vocab_file == cased_words
@@ -67,7 +67,7 @@ def test_a_flag_that_the_user_set_is_preferred_to_the_folder(
 
 def test_a_command_that_does_not_train_needs_weights(tmp_path):
     with pytest.raises(ValueError, match="and no --init_checkpoint"):
-        load_start(tmp_path / "run", do_eval=True)
+        load_toy_starting_point(tmp_path / "run", do_eval=True)
 
 
 @pytest.mark.parametrize(

@@ -1,126 +1,69 @@
-"""The files that describe a run's model.
-
-test_resume_checks.py compares the settings in them.
-"""
-
-import json
+"""Which evaluations become lines of a run's history."""
 
 import pytest
 
-import modeling
-from model_folders import model_json
-from model_folders.checkpoint_folders import find_best_checkpoint
-from model_folders.reading.preset import read_preset
-from tests.support import models
-from tests.support.paths import ROOT
+from tests.support.models import tiny_config
+from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
-from tests.support.tasks.run_settings import (
-    RECORDS,
-    start_or_resume,
-    touch_checkpoint,
-)
+from training.run_files.history import HISTORY_FILE, read_history
 from training.run_files.run_folder import RunFolder
 
-
-@pytest.fixture
-def folder(tmp_path):
-    """The folder of a run, without any files yet."""
-    return tmp_path / "run"
-
-
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
-        ({"version": 2}, "version 2"),
-        ({"origin": [1]}, "origin"),
-        ({"task": {"max_seq_length": 2}}, "max_seq_length"),
-        ({"task": {"doc_stride": -1}}, "doc_stride"),
-        ({"task": {"num_texts": 3}}, "num_texts"),
-        ({"task": {"output_mode": "regresion"}}, "output_mode"),
-        ({"task": {"load_best": "no"}}, "load_best"),
-    ],
-)
-def test_a_file_of_another_form_is_named(folder, change, name):
-    touch_checkpoint(folder)
-    (folder / model_json.MODEL_JSON_FILE).write_text(
-        json.dumps({"version": 1} | change)
-    )
-    with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
-        toy_task.load_start(folder, do_eval=True)
-
-
-def entry_paths(entries, path=()):
-    """Yields the path of each entry in a dict of dicts."""
-    for name, value in entries.items():
-        yield (*path, name)
-        if isinstance(value, dict):
-            yield from entry_paths(value, (*path, name))
-
-
-def odd_variants(text):
-    """Yields JSON with one entry replaced, for all entries of an object."""
-    for *parents, name in entry_paths(json.loads(text)):
-        for odd in (None, [], {}, "x", -1, [[1]], {"a": None}):
-            entries = inner = json.loads(text)
-            for parent in parents:
-                inner = inner[parent]
-            inner[name] = odd
-            yield json.dumps(entries)
+SCORES = {"accuracy": 0.25, "global_step": 3}
 
 
 @pytest.fixture
-def described(folder):
-    """(path of a run's model.json with all entries, the run's settings)."""
-    training_settings = {
-        "eval_input_file": RECORDS,
-        "bert_config": modeling.BertConfig(**models.TINY).to_dict(),
-        "tokenizer": {"do_lower_case": True, "vocab": "c061778f"},
-        "labels": ["no", "yes"],
-    }
-    start_or_resume(folder, training_settings)
+def open_folder(tmp_path):
+    """(dev_set_checksum) -> the folder of a run that evaluates this dev set."""
+    config = toy_task.create_config(tmp_path, do_eval=True)
     starting_point = toy_task.create_starting_point(
-        toy_task.create_config(folder), None
+        config, tiny_config(vocab_size=1600)
     )
-    RunFolder.open(starting_point).best_step.record(1)
-    return folder / model_json.MODEL_JSON_FILE, training_settings
+
+    def open_folder(dev_set_checksum):
+        return RunFolder.open(starting_point, dev_set_checksum=dev_set_checksum)
+
+    return open_folder
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(
-            lambda folder, training_settings: toy_task.load_start(
-                folder, max_seq_length=8, do_eval=True
-            ),
-            id="evaluate",
-        ),
-        pytest.param(
-            lambda folder, training_settings: toy_task.load_start(
-                folder, max_seq_length=8, do_train=True
-            ),
-            id="train",
-        ),
-        pytest.param(
-            lambda folder, training_settings: find_best_checkpoint(folder),
-            id="find the best step",
-        ),
-        pytest.param(start_or_resume, id="resume"),
-    ],
-)
-def test_an_odd_entry_is_accepted_or_an_error_of_one_line(command, described):
-    """Any other error than a ValueError would show a user a traceback."""
-    path, training_settings = described
-    errors = []
-    for variant in odd_variants(path.read_text()):
-        path.write_text(variant)
-        try:
-            command(path.parent, training_settings)
-        except ValueError as error:
-            errors.append(str(error))
-    assert errors
-    assert not [error for error in errors if "\n" in error]
+def test_an_evaluation_is_written_as_google_does(open_folder, tmp_path):
+    open_folder(7).write_evaluation(3, SCORES)
+    assert read_results(tmp_path)["accuracy"] == 0.25
 
 
-def test_tags_of_a_model_from_elsewhere_need_not_be_legal():
-    folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
-    assert read_preset(folder).head_settings["legal_tags"] is False
+def test_an_evaluation_is_a_line_of_the_history(open_folder, tmp_path):
+    open_folder(7).write_evaluation(3, SCORES)
+    (line,) = read_history(tmp_path / HISTORY_FILE)
+    assert (line["kind"], line["metrics"]) == ("eval", {"accuracy": 0.25})
+    assert line["dev_set"] == 7
+
+
+def test_the_history_keeps_the_scores_on_the_dev_set_of_the_run(
+    open_folder, tmp_path
+):
+    open_folder(7).history.add_evaluation(3, {"accuracy": 0.75})
+    run_folder = open_folder(8)
+    run_folder.best_step.record(3)
+    run_folder.write_evaluation(3, SCORES)
+    (line,) = read_history(tmp_path / HISTORY_FILE)
+    assert line["metrics"] == {"accuracy": 0.75}
+    assert read_results(tmp_path)["accuracy"] == 0.25
+
+
+def test_the_step_that_a_command_evaluated_has_its_scores(open_folder):
+    run_folder = open_folder(7)
+    run_folder.write_evaluation(3, SCORES)
+    assert run_folder.dev_scores_of(3) == SCORES
+
+
+def test_the_best_step_has_the_scores_that_it_was_chosen_by(open_folder):
+    run_folder = open_folder(7)
+    run_folder.history.add_evaluation(2, {"accuracy": 0.75})
+    run_folder.best_step.record(2)
+    run_folder.write_evaluation(3, SCORES)
+    assert run_folder.dev_scores_of(2) == {"accuracy": 0.75}
+
+
+def test_a_step_that_was_not_evaluated_has_no_scores(open_folder):
+    run_folder = open_folder(7)
+    run_folder.write_evaluation(3, SCORES)
+    assert run_folder.dev_scores_of(2) == {}

@@ -12,7 +12,8 @@ from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.pretraining.flow import (
+from training.pretraining.plan import (
+    check_resumed_pretraining,
     compute_dev_records_checksum,
     plan_pretraining,
 )
@@ -35,12 +36,12 @@ def write_records(tmp_path):
     return write_file
 
 
-def create_starting_point(own_run=None, **flags):
+def create_starting_point(run_preset=None, **flags):
     """Returns the start of a pretraining in the folder `run`."""
     config = PretrainingConfig.from_values(output_dir="run", **flags)
     starting_point = toy_task.create_starting_point(config, models.SMALL)
     return dataclasses.replace(
-        starting_point, preset=own_run, is_own_run=own_run is not None
+        starting_point, preset=run_preset, is_own_run=run_preset is not None
     )
 
 
@@ -56,19 +57,21 @@ def fingerprint_records(starting_point):
 
 
 def create_plan(starting_point):
-    """Checks and plans a command as `pretrain` does."""
+    """Plans a command and checks its plan, as `pretrain` does."""
     records = record_datasets.Records(
         [starting_point.config.pretraining.input_file], {}
     )
-    return plan_pretraining(
+    plan = plan_pretraining(
         starting_point, records, fingerprint_records(starting_point)
     )
+    check_resumed_pretraining(starting_point, plan)
+    return plan
 
 
-def plan_training(train, own_run=None, dev_set=None, **flags):
+def plan_training(train, run_preset=None, dev_set=None, **flags):
     """Returns the plan of a training on files of records."""
     starting_point = create_starting_point(
-        own_run,
+        run_preset,
         input_file=train,
         eval_input_file=dev_set,
         do_train=True,

@@ -1,10 +1,7 @@
 """How model.json identifies the sets of a run."""
 
 from model_folders.reading.preset import Preset
-from training.dev_set_rules import (
-    SetFingerprint,
-    set_fingerprints_of,
-)
+from training.set_fingerprints import SetFingerprint, set_fingerprints_of
 
 
 def run_with(**training_settings):

@@ -1,7 +1,7 @@
 """Extracts the vectors of texts from a network, as extract_features.py does.
 
-The flags of the network and of the devices, and what runs the network on them,
-are those of training/:
+Nothing is trained. The flags of the network and of the devices, and what runs
+the network on them, are those of a training:
 
     extract_features_config.py: the flags of the script
     feature_extraction.py: the steps of the script

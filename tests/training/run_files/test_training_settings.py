@@ -17,7 +17,8 @@ from training.preparation.starting_point_loading import (
     complete_flags,
     read_initial_preset,
 )
-from training.run_files import model_description
+from training.run_files import fingerprints
+from training.run_files.training_settings import create_training_settings
 
 
 @pytest.fixture
@@ -33,21 +34,19 @@ def options(tmp_path):
 def describe_run(options, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
     parsed = toy_task.create_command(options)
-    preset = read_initial_preset(parsed.config)
-    own_run = None
+    preset = read_initial_preset(parsed.config, is_own_run=False)
+    run_preset = None
     if resumes:
-        preset = own_run = Preset("run", training_settings=resumes)
-    is_own_run = own_run is not None
-    config = complete_flags(parsed, preset).config
+        preset = run_preset = Preset("run", training_settings=resumes)
+    is_own_run = run_preset is not None
+    config = complete_flags(parsed, preset, is_own_run=is_own_run).config
     bert_config = modeling.load_config(options["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(
         starting_point, preset=preset, is_own_run=is_own_run
     )
-    training_settings = model_description.create_training_settings(
-        starting_point, {}
-    )
-    resume_checks.check_resumed_settings(config, own_run, training_settings)
+    training_settings = create_training_settings(starting_point, {})
+    resume_checks.check_resumed_settings(config, run_preset, training_settings)
     return training_settings
 
 
@@ -95,7 +94,7 @@ def test_labels_in_another_order_are_another_teacher(options, tmp_path):
 def test_all_files_of_a_preset_of_kerashub_are_compared(tmp_path, name):
     recorded = ROOT / "tests/testdata/weights/kerashub/classifier"
     folder = shutil.copytree(recorded, tmp_path / "preset")
-    before = model_description.fingerprint_checkpoint(str(folder))
+    before = fingerprints.fingerprint_checkpoint(str(folder))
     content = (folder / name).read_bytes()
     if name.endswith(".h5"):
         # The last bytes are values.
@@ -103,13 +102,13 @@ def test_all_files_of_a_preset_of_kerashub_are_compared(tmp_path, name):
     else:
         content += b" "
     (folder / name).write_bytes(content)
-    assert model_description.fingerprint_checkpoint(str(folder)) != before
+    assert fingerprints.fingerprint_checkpoint(str(folder)) != before
 
 
 def test_all_files_of_an_index_are_compared(tmp_path):
     recorded = ROOT / "tests/testdata/weights/transformers4/sharded"
     folder = shutil.copytree(recorded, tmp_path / "model")
-    before = model_description.fingerprint_checkpoint(str(folder))
+    before = fingerprints.fingerprint_checkpoint(str(folder))
     file = folder / "tf_model-00002-of-00002.h5"
     with h5py.File(file, "r+") as stored:
         values = []
@@ -118,4 +117,4 @@ def test_all_files_of_an_index_are_compared(tmp_path):
             value for value in values if isinstance(value, h5py.Dataset)
         )
         weight[...] = weight[...] + 1
-    assert model_description.fingerprint_checkpoint(str(folder)) != before
+    assert fingerprints.fingerprint_checkpoint(str(folder)) != before

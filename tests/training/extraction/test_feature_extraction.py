@@ -9,8 +9,8 @@ from model_folders.reading.preset import read_preset
 from tests.support.models import write_config
 from tests.support.output_files import read_json_lines
 from tests.support.paths import ROOT, SAMPLES
-from tools.extraction import feature_extraction
-from tools.extraction.extract_features_config import ExtractFeaturesConfig
+from training.extraction import feature_extraction
+from training.extraction.extract_features_config import ExtractFeaturesConfig
 
 
 class IdPredictor:

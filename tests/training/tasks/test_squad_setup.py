@@ -6,7 +6,7 @@ from tests.support.models import SMALL
 from tests.support.squad.squad_passages import write_squad
 from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
 from training.config.squad_config import SquadConfig
-from training.tasks.squad import load_task, open_sets
+from training.tasks.squad_setup import load_task, open_sets
 
 
 @pytest.fixture

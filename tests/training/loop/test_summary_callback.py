@@ -5,8 +5,8 @@ import types
 import pytest
 
 from tests.support.two_weight_model import create_loop_config
-from training.loop import callbacks
-from training.loop.callbacks import SummaryCallback
+from training.loop import summary_callback
+from training.loop.summary_callback import SummaryCallback
 from training.run_files.history import HISTORY_FILE, History, read_history
 
 LOGS = {"loss": 0.5, "learning_rate": 0.1}
@@ -17,7 +17,7 @@ def clock(monkeypatch):
     """A clock that a test moves."""
     clock = types.SimpleNamespace(now=100.0)
     clock.monotonic = lambda: clock.now
-    monkeypatch.setattr(callbacks, "time", clock)
+    monkeypatch.setattr(summary_callback, "time", clock)
     return clock
 
 

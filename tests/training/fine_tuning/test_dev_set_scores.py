@@ -11,7 +11,7 @@ from tests.support.tasks.toy_task import (
     create_starting_point,
     load_tokenizer,
 )
-from training.fine_tuning.fine_tuner import MeanLoss, score_dev_set
+from training.fine_tuning.dev_set_scores import MeanLoss, score_dev_set
 from training.task import EncodedSet
 
 DEV_SET = EncodedSet("dev_mm", Records([], {}), 2, 2, checksum=0)

@@ -8,7 +8,7 @@ from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
 from training.config.model_config import ModelOptions
-from training.preparation.starting_point_loading import (
+from training.preparation.model_files import (
     read_bert_config,
     read_tokenizer,
     stated_flags_of,

@@ -17,7 +17,7 @@ from tests.support.paths import SAMPLES
 from tests.support.script_runner import split_flags
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
-from training.loop.trainer_loading import load_teacher
+from training.loop.teacher_loading import load_teacher
 
 
 class ToyTask(toy_task.ToyTask):

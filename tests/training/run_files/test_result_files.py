@@ -7,7 +7,7 @@ import pytest
 from model_folders.scores import LABEL_SCORES
 from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
-from training.run_files.run_folder import ResultFiles, log_scores
+from training.run_files.result_files import ResultFiles, log_scores
 
 
 @pytest.fixture

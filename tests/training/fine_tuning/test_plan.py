@@ -16,17 +16,18 @@ from tests.support.tasks.toy_task import (
     run_task,
 )
 from training.config.training_config import NumSteps
-from training.dev_set_rules import SETS_ENTRY, SetFingerprint
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
-from training.fine_tuning.flow import (
+from training.fine_tuning.plan import (
+    check_resumed_fine_tuning,
     collect_fine_tuning_settings,
     compute_dev_sets_checksum,
     plan_fine_tuning,
 )
 from training.preparation.starting_point_loading import load_starting_point
+from training.set_fingerprints import SETS_ENTRY, SetFingerprint
 
 
 class LabeledTask(ToyTask):
@@ -54,10 +55,12 @@ def create_task(folder, task_class=LabeledTask, do_train=True, **flags):
 
 
 def plan_task(task, folder):
-    """Returns the plan of a task, as `fine_tune` makes it."""
+    """Plans a task and checks its plan, as `fine_tune` does."""
     encoded_sets = write_encoded_sets(task, folder / "records")
     set_fingerprints = fingerprint_sets(task.config, encoded_sets)
-    return plan_fine_tuning(task, encoded_sets, set_fingerprints)
+    plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
+    check_resumed_fine_tuning(task, plan, set_fingerprints)
+    return plan
 
 
 def create_plan(folder, task_class=LabeledTask, do_train=True, **flags):

@@ -7,7 +7,7 @@ from tests.support.tasks import task_files
 from tests.support.tasks.toy_task import create_starting_point, load_tokenizer
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_decisions import decide_by_rows
-from training.tasks.ner import load_task, open_sets
+from training.tasks.ner_setup import load_task, open_sets
 
 
 def load_ner_task(folder, **flags):

@@ -24,12 +24,9 @@ from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
 from model_folders.reading.preset import Preset
 from model_folders.reading.settings_check import check_lengths
-from tools.extraction.extract_features_config import ExtractFeaturesConfig
 from training.config.model_config import POLICY_OF_PRECISION, check_required
-from training.preparation.starting_point_loading import (
-    read_bert_config,
-    read_tokenizer,
-)
+from training.extraction.extract_features_config import ExtractFeaturesConfig
+from training.preparation.model_files import read_bert_config, read_tokenizer
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -62,7 +59,7 @@ def read_model_files(
         config: the flags. The files in the folder of the weights set those that
             the user left out.
         set_by_user: names of the flags that the user set.
-        preset: what the folder of the weights states.
+        preset: Preset of the weights.
     """
     required_flags = ("bert_config_file", "vocab_file")
     check_required(config, required_flags, preset, training_settings={})

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from training.loop.step_loop import SkippedStepCounter
+from training.loop.skipped_steps import SkippedStepCounter
 from training.loop.train_step import Outcome
 
 

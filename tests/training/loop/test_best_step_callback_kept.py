@@ -1,6 +1,6 @@
 """Whether the best step of a run outlives kills, resumes and other data.
 
-tests/training/loop/test_callbacks_best_step.py tests what uses it.
+tests/training/loop/test_best_step_callback.py tests what uses it.
 """
 
 import contextlib

@@ -1,0 +1,128 @@
+"""Plans a pretraining, and checks a resumed one."""
+
+import functools
+import json
+import zlib
+from collections.abc import Sequence
+
+import modeling
+from data.io import record_datasets
+from data.pretraining import record_inspection
+from model_folders.model_json import Fingerprint, TrainingSettings
+from training.config.pretraining_config import PretrainingConfig
+from training.config.training_config import NumSteps
+from training.loop.run_plan import RunPlan
+from training.preparation import resume_checks
+from training.run_files.training_settings import create_training_settings
+from training.starting_point import StartingPoint
+
+
+def plan_pretraining(
+    starting_point: StartingPoint[PretrainingConfig],
+    records: record_datasets.Records,
+    dev_set_fingerprints: list[Fingerprint],
+) -> RunPlan:
+    """Plans what the run trains, and what it records.
+
+    Args:
+        starting_point: the flags, the network and the tokenizer to record.
+        records: the records to train on, whose files are fingerprinted.
+        dev_set_fingerprints: result of `fingerprint_dev_set`.
+
+    Raises:
+        ValueError: a record is damaged.
+        OSError: a file cannot be read.
+    """
+    config = starting_point.config
+    num_steps = None
+    # Without training, the settings with which the weights were trained.
+    training_settings = starting_point.training_settings
+    if config.training.do_train:
+        training_settings = collect_pretraining_settings(
+            starting_point, records, dev_set_fingerprints
+        )
+        num_steps = NumSteps(
+            training=config.pretraining.num_train_steps,
+            warmup=config.pretraining.num_warmup_steps,
+        )
+    return RunPlan(
+        create_model=functools.partial(
+            modeling.BertPretrainer, left_to_right=config.training.left_to_right
+        ),
+        loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
+        num_steps=num_steps,
+        training_settings=training_settings,
+        dev_set_checksum=compute_dev_records_checksum(
+            config, dev_set_fingerprints
+        ),
+    )
+
+
+def check_resumed_pretraining(
+    starting_point: StartingPoint[PretrainingConfig], plan: RunPlan
+) -> None:
+    """Checks that a resumed run keeps its records and its settings.
+
+    A command that does not train resumes no run.
+
+    Raises:
+        ValueError: the run in --output_dir began with other records or
+            settings.
+    """
+    if plan.num_steps is None:
+        return
+    resume_checks.check_resumed_records(
+        starting_point.config,
+        starting_point.run_preset,
+        plan.training_settings,
+    )
+    resume_checks.check_resumed_settings(
+        starting_point.config,
+        starting_point.run_preset,
+        plan.training_settings,
+    )
+
+
+def collect_pretraining_settings(
+    starting_point: StartingPoint[PretrainingConfig],
+    records: record_datasets.Records,
+    dev_set_fingerprints: list[Fingerprint],
+) -> TrainingSettings:
+    """Collects all settings of a training, as model.json records them.
+
+    Reads the records to train on, for their checksums.
+
+    Args:
+        starting_point: the flags, the network and the tokenizer to record.
+        records: the records to train on.
+        dev_set_fingerprints: result of `fingerprint_dev_set`.
+
+    Raises:
+        ValueError: a record is damaged.
+        OSError: a file cannot be read.
+    """
+    training_settings: TrainingSettings = {
+        "input_file": record_inspection.fingerprint_records(records.files)
+    }
+    if starting_point.config.keeps_best:
+        training_settings["eval_input_file"] = dev_set_fingerprints
+    return create_training_settings(starting_point, training_settings)
+
+
+def compute_dev_records_checksum(
+    config: PretrainingConfig, dev_set_fingerprints: Sequence[Fingerprint]
+) -> int:
+    """Returns a checksum of the records that evaluations read.
+
+    Records of --input_file count only by the number of examples, because they
+    may be too large to read them for a checksum.
+
+    Args:
+        config: tells how many batches are read, and of what size.
+        dev_set_fingerprints: result of `fingerprint_dev_set`.
+    """
+    scored = [
+        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size,
+        *dev_set_fingerprints,
+    ]
+    return zlib.crc32(json.dumps(scored).encode())
