@@ -6,8 +6,10 @@ the model and the weights to start from. `Trainer.fit` trains it, and
 final_steps.py has the steps after the training.
 """
 
+import dataclasses
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 import keras
 import tensorflow as tf
@@ -15,6 +17,15 @@ import tensorflow as tf
 import modeling
 from exporting.export_writer import is_exportable
 from model_folders import kinds
+from model_folders.bert_config import BertConfig
+from model_folders.kinds import OutputMode
+from model_folders.model_json import TrainingSettings
+from model_folders.reading import settings_check
+from model_folders.reading.preset import (
+    Preset,
+    load_required_config,
+    read_preset,
+)
 from modeling.base_loss import AnyLoss
 from training.config.model_config import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
@@ -22,37 +33,16 @@ from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
+from training.preparation.start_checks import (
+    check_head_labels,
+    warn_of_unnamed_outputs,
+)
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
-import dataclasses
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, Unpack
-
-from model_folders.model_json import TrainingSettings
-
-if TYPE_CHECKING:
-    from modeling.base_task_model import AnyTaskModel
     from modeling.layers import TaskModelArguments
-from typing import TYPE_CHECKING
-
-from model_folders.bert_config import BertConfig
-from model_folders.kinds import OutputMode
-from model_folders.reading import settings_check
-from model_folders.reading.preset import (
-    Preset,
-    load_required_config,
-    read_preset,
-)
-from training.preparation.start_checks import (
-    check_head_labels,
-    warn_of_unnamed_outputs,
-)
-
-if TYPE_CHECKING:
-    from modeling.base_task_model import AnyTaskModel
 
 
 class CreateModel(Protocol):

@@ -9,11 +9,13 @@ import json
 import os
 import platform
 import re
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import modeling
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_bytes
 from files.json_files import parse_json, read_json, write_json
@@ -23,12 +25,20 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json import (
     MODEL_JSON_FILE,
+    Fingerprint,
     HeadSettings,
     ModelJson,
+    TrainingInputs,
     TrainingSettings,
 )
-from model_folders.reading import hub
-from model_folders.reading.preset import Preset
+from model_folders.reading import hub, settings_check
+from model_folders.reading.config_files import list_files_beside
+from model_folders.reading.preset import (
+    PathOrPreset,
+    Preset,
+    folder_of,
+    read_preset,
+)
 from model_folders.tokenizer_files import create_vocab_files
 from options.config import Config
 from options.fields import Role
@@ -38,14 +48,6 @@ from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
-import zlib
-from collections.abc import Iterable
-
-import modeling
-from model_folders.model_json import Fingerprint, TrainingInputs
-from model_folders.reading import settings_check
-from model_folders.reading.config_files import list_files_beside
-from model_folders.reading.preset import PathOrPreset, folder_of, read_preset
 
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})

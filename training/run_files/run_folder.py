@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from absl import logging
+
 from files.atomic import write_text
 from model_folders.cards import model_card
 from model_folders.checkpoint_folders import find_best_checkpoint
@@ -18,6 +20,12 @@ from model_folders.model_json import (
     read_model_json,
 )
 from model_folders.reading.preset import Preset, create_preset_of_run
+from model_folders.scores import (
+    DEV_RESULTS,
+    EXPORT_RESULTS,
+    LABEL_SCORES,
+    split_by_label,
+)
 from training.config.training_config import TrainingConfig
 from training.run_files import model_description
 from training.run_files.best_step import BestStep
@@ -26,15 +34,6 @@ from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
-
-from absl import logging
-
-from model_folders.scores import (
-    DEV_RESULTS,
-    EXPORT_RESULTS,
-    LABEL_SCORES,
-    split_by_label,
-)
 
 # Patterns of the files that contain results of a run's weights.
 _RESULT_FILES = (
