@@ -34,11 +34,11 @@ What Keras calls:
 What the layers compute with:
 
     tensors.py: types of tensors, and of what models read and return
-    ops.py: building blocks, which call faster versions on TensorFlow, masks,
-        and the vectors at some positions
+    ops.py: building blocks, which call faster versions on TensorFlow
+    sequence_ops.py: attention masks, and the vectors at some positions
     plain_ops.py: formulas of ops.py in `keras.ops`, which XLA compiles too
-    row_layouts.py: leaves the rows of padding out, and packs short sequences
-        into long ones for attention
+    row_layouts.py: leaves the rows of padding out
+    packing.py: packs short sequences into long ones, for attention
     accelerated/: the faster versions, which TensorFlow fuses or compiles
 
 Files of weights:

@@ -21,14 +21,15 @@ from modeling.base_model import BaseModel, to_functional_model
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.layers import TruncatedNormal
-from modeling.ops import (
+from modeling.ops import dropout_seed
+from modeling.packing import PackedLayout
+from modeling.row_layouts import TrimmedLayout
+from modeling.sequence_ops import (
     attended_positions,
     create_attention_mask_from_input_mask,
-    dropout_seed,
     gather_vectors,
     last_positions,
 )
-from modeling.row_layouts import PackedLayout, TrimmedLayout
 from modeling.tensors import Features, Shape, Tensor
 
 

@@ -17,7 +17,8 @@ from modeling.attention import AttentionLayer
 from modeling.dense import Dense
 from modeling.layers import BertLayer, LayerArguments
 from modeling.ops import dropout_seed
-from modeling.row_layouts import Layout, PackedLayout, PaddedLayout
+from modeling.packing import PackedLayout
+from modeling.row_layouts import Layout, PaddedLayout
 from modeling.tensors import Shape, Tensor
 
 

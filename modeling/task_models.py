@@ -19,8 +19,9 @@ from modeling.base_task_model import OneHeadModel, TaskModel
 from modeling.bert import EncoderOutputs
 from modeling.heads import MaskedLanguageModelHead
 from modeling.layers import TaskModelArguments
-from modeling.ops import gather_indexes, to_integer_ids
+from modeling.ops import to_integer_ids
 from modeling.plain_ops import at_least_float32
+from modeling.sequence_ops import gather_indexes
 from modeling.tensors import (
     Features,
     PretrainerOutputs,

@@ -6,17 +6,17 @@ that is not packed.
 
 import pytest
 
-from modeling import row_layouts
+from modeling import packing, row_layouts
 from tests.support.models import as_lists, integers
 
 
 @pytest.mark.backends
 def test_short_sequences_are_packed_into_a_long_one():
     # "a b c" and "d e", and a row of padding.
-    plan = row_layouts.plan_packing(
+    plan = packing.plan_packing(
         integers([0, 1, 2, 6, 7, 3]), integers([3, 2]), capacity=6
     )
-    assert as_lists(plan) == row_layouts.PackingPlan(
+    assert as_lists(plan) == packing.PackingPlan(
         row_layouts.RowMap(
             shape=(1, 6),
             positions=[0, 1, 2, 3, 4, 0],
@@ -41,5 +41,5 @@ def test_short_sequences_are_packed_into_a_long_one():
 def test_each_sequence_goes_where_it_fits_first(
     lengths, packed, offsets, num_packed
 ):
-    fit = row_layouts.first_fit(integers(lengths), capacity=6)
-    assert as_lists(fit) == row_layouts.FirstFit(packed, offsets, num_packed)
+    fit = packing.first_fit(integers(lengths), capacity=6)
+    assert as_lists(fit) == packing.FirstFit(packed, offsets, num_packed)
