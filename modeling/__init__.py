@@ -30,6 +30,7 @@ What Keras calls:
         of features, whose names it checks
     base_model.py: `BaseModel`, the base class of all models, which is created
         from a folder of weights, and which Keras saves, quantizes and exports
+    keras_export.py: the shapes with which Keras exports a model
 
 What the layers compute with:
 

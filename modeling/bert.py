@@ -17,9 +17,10 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig, check_config
-from modeling.base_model import BaseModel, to_functional_model
+from modeling.base_model import BaseModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
+from modeling.keras_export import to_functional_model
 from modeling.layers import TruncatedNormal
 from modeling.ops import dropout_seed
 from modeling.packing import PackedLayout

@@ -21,14 +21,17 @@ The modules here:
     huggingface_config.py: the JSON of transformers and sentence-transformers
     huggingface_tokenizer.py: the tokenizer files of transformers
     huggingface_weights.py: the weights of PyTorch, and their names
-    kerashub_config.py: the JSON of KerasHub's presets
+    kerashub_config.py: reads the JSON of KerasHub's presets
+    kerashub_objects.py: creates the JSON of KerasHub's presets
     kerashub_weights.py: the weights of KerasHub's presets, which are datasets
         of HDF5, numbered and not named
+    kerashub_targets.py: the variable that each of these numbers stands for
     tf_h5.py: the weights of TensorFlow, which transformers 4 wrote
     object_based_folders.py: finds the checkpoints of Model Garden and TF-Hub,
         and what a SavedModel of TF-Hub states
     object_based_weights.py: opens these checkpoints, which name weights by a
         graph of objects. `save_weights` of transformers 4 wrote them too
+    object_based_names.py: converts the names of these weights to Google's
 
 The JSON files of Google and of this project are described in model_folders/, in
 bert_config.py, model_json.py and tokenizer_files.py.

@@ -1,7 +1,7 @@
 """Writes models as presets of KerasHub.
 
-In model_folders/formats/, kerashub_config.py creates the contents of the JSON
-files, and kerashub_weights.py says where each weight is stored.
+In model_folders/formats/, kerashub_objects.py creates the contents of the JSON
+files, and kerashub_targets.py says where each weight is stored.
 """
 
 import errno
@@ -19,12 +19,12 @@ from files.paths import StrPath
 from model_folders import kinds
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import BertConfig
-from model_folders.formats import kerashub_config
+from model_folders.formats import kerashub_config, kerashub_objects
 from model_folders.formats.kerashub_config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub_weights import (
+from model_folders.formats.kerashub_targets import (
     WeightTarget,
     classifier_targets,
     network_targets,
@@ -110,8 +110,8 @@ def _create_files(
     config = model.config
     tokenizer.vocabulary.check_tokens(SPECIAL_TOKEN_OF_ENTRY.values())
     tokenizer.vocabulary.check_size(config.vocab_size)
-    network = kerashub_config.create_network_json(config)
-    casing = kerashub_config.create_tokenizer_json(tokenizer.do_lower_case)
+    network = kerashub_objects.create_network_json(config)
+    casing = kerashub_objects.create_tokenizer_json(tokenizer.do_lower_case)
     values = {
         kerashub_config.CONFIG_FILE: network,
         kerashub_config.TOKENIZER_FILE: casing,
@@ -122,7 +122,7 @@ def _create_files(
     # Of the models that KerasHub has too, only the classifier has labels.
     if model.num_labels is not None:
         is_multilabel = output_mode == kinds.MULTILABEL
-        values |= kerashub_config.create_classifier_json(
+        values |= kerashub_objects.create_classifier_json(
             network,
             casing,
             max_seq_length=max_length or config.max_position_embeddings,
@@ -184,7 +184,7 @@ def _check_is_supported(
         problem = f"needs {names}, which these weights lack"
         instead = "another format"
     else:
-        kerashub_config.check_backbone(model.config)
+        kerashub_objects.check_backbone(model.config)
         return
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
 

@@ -1,7 +1,7 @@
 """The variables that the numbered datasets of KerasHub's files belong to."""
 
 from model_folders.bert_config import BertConfig
-from model_folders.formats.kerashub_weights import (
+from model_folders.formats.kerashub_targets import (
     WeightTarget,
     classifier_targets,
     masked_lm_targets,

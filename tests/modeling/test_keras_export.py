@@ -1,6 +1,6 @@
 """The shapes and names with which Keras exports a model.
 
-test_base_model_export_formats.py exports each model in each format, and runs
+test_keras_export_formats.py exports each model in each format, and runs
 it.
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling.base_model import (
+from modeling.keras_export import (
     create_shape_options,
     create_signature,
     to_functional_model,

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
-from model_folders.formats import kerashub_config
+from model_folders.formats import kerashub_config, kerashub_objects
 from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub/classifier"
@@ -26,7 +26,7 @@ def recorded(name):
 
 
 def test_a_network_has_the_entries_of_kerashubs():
-    created = kerashub_config.create_network_json(CONFIG)
+    created = kerashub_objects.create_network_json(CONFIG)
     theirs = recorded("config.json")
     assert created.keys() == theirs.keys()
     assert created["registered_name"] == theirs["registered_name"]
@@ -34,14 +34,14 @@ def test_a_network_has_the_entries_of_kerashubs():
 
 
 def test_a_network_that_is_written_is_read_as_the_same():
-    created = kerashub_config.create_network_json(CONFIG)
+    created = kerashub_objects.create_network_json(CONFIG)
     entries = kerashub_config.parse_network(created, "config.json")
     assert BertConfig.from_dict(entries) == CONFIG
 
 
 @pytest.mark.parametrize("do_lower_case", [True, False])
 def test_a_tokenizer_strips_accents_if_it_lower_cases(do_lower_case):
-    created = kerashub_config.create_tokenizer_json(do_lower_case)
+    created = kerashub_objects.create_tokenizer_json(do_lower_case)
     assert created["config"]["lowercase"] is do_lower_case
     assert created["config"]["strip_accents"] is do_lower_case
 
@@ -49,9 +49,9 @@ def test_a_tokenizer_strips_accents_if_it_lower_cases(do_lower_case):
 @pytest.fixture
 def classifier_files():
     """{name: contents} of the files of a classifier."""
-    return kerashub_config.create_classifier_json(
-        kerashub_config.create_network_json(CONFIG),
-        kerashub_config.create_tokenizer_json(True),
+    return kerashub_objects.create_classifier_json(
+        kerashub_objects.create_network_json(CONFIG),
+        kerashub_objects.create_tokenizer_json(True),
         max_seq_length=16,
         num_labels=3,
         activation="sigmoid",
@@ -74,7 +74,7 @@ def test_a_classifier_states_its_labels_and_its_length(classifier_files):
 
 
 def test_googles_network_is_one_of_kerashubs():
-    kerashub_config.check_backbone(CONFIG)
+    kerashub_objects.check_backbone(CONFIG)
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_another_network_than_kerashubs_is_refused(entry, value, needed):
     changes = {entry: value}
     config = dataclasses.replace(CONFIG, **changes)
     with pytest.raises(ValueError, match=f"needs {entry}={needed}, but"):
-        kerashub_config.check_backbone(config)
+        kerashub_objects.check_backbone(config)

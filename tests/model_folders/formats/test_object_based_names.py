@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.formats import object_based_weights
+from model_folders.formats import object_based_names
 
 BLOCK = "bert/encoder/layer_3"
 
@@ -34,12 +34,12 @@ BLOCK = "bert/encoder/layer_3"
 )
 @pytest.mark.parametrize("scope", ["", "bert_pretrainer/any/"])
 def test_object_to_google_ignores_the_scope_of_a_name(scope, name, googles):
-    assert object_based_weights.object_to_google(scope + name) == googles
+    assert object_based_names.object_to_google(scope + name) == googles
 
 
 @pytest.mark.parametrize("name", ["adam/iterations", "my_head/kernel"])
 def test_google_name_of_no_weight_of_bert_is_none(name):
-    assert object_based_weights.object_to_google(name) is None
+    assert object_based_names.object_to_google(name) is None
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_google_name_of_no_weight_of_bert_is_none(name):
 def test_is_of_other_head_is_true_only_for_heads_that_bert_lacks(
     name, is_other
 ):
-    assert object_based_weights.is_of_other_head(name) is is_other
+    assert object_based_names.is_of_other_head(name) is is_other
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_is_of_other_head_is_true_only_for_heads_that_bert_lacks(
     ],
 )
 def test_name_of_key_is_the_name_that_the_key_shows(key, name):
-    assert object_based_weights.name_of_key(key) == name
+    assert object_based_names.name_of_key(key) == name
