@@ -14,6 +14,8 @@ Which module reads the files of a folder:
     reading/: `read_preset` and `Preset`, all that the files of a folder state
     model_json.py: model.json, which this project writes: its entries with their
         types and valid values, and `read_model_json`
+    fingerprints.py: which files a training read, as model.json records them
+    copied_model_json.py: the model.json of a copy or an export of weights
     tokenizer_files.py: creates vocab.txt and the files beside it
     formats/: the files of each format of weights
 

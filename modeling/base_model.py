@@ -27,9 +27,9 @@ from model_folders.reading.preset import read_preset
 from modeling.checkpoints.loading import load_open_checkpoint, open_checkpoint
 from modeling.checkpoints.model_creation import create_model
 from modeling.keras_export import (
-    infer_output_spec,
     create_shape_options,
     create_signature,
+    infer_output_spec,
 )
 from modeling.keras_fit import KerasFitModel
 from modeling.layers import ModelArguments, all_layers

@@ -115,9 +115,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
         ValueError: the file describes another network, or lacks an entry.
     """
     entries = _DEFAULT_OF_ENTRY | parse_object(values, path, "BertBackbone")
-    missing = [
-        entry for entry in NAME_OF_SIZE.values() if entry not in entries
-    ]
+    missing = [entry for entry in NAME_OF_SIZE.values() if entry not in entries]
     if missing:
         raise ValueError(f"{path} lacks `config.{missing[0]}`")
     sizes = {name: entries[entry] for name, entry in NAME_OF_SIZE.items()}

@@ -14,6 +14,7 @@ import modeling
 from data.text import tokenization, vocabulary_learning
 from model_folders import kinds
 from model_folders.cards import model_card
+from model_folders.copied_model_json import create_model_json_of_copy
 from model_folders.formats.huggingface_config import (
     read_vector_files,
 )
@@ -212,7 +213,7 @@ def write_copy(
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
-    contents = model_card.create_model_json_of_copy(
+    contents = create_model_json_of_copy(
         preset,
         model_class,
         {"max_seq_length": max_seq_length},

@@ -18,12 +18,9 @@ from data.io import record_datasets
 from data.pretraining import record_inspection
 from exporting.export_writer import export
 from model_folders.cards import example_calls
+from model_folders.fingerprints import RecordFileFingerprint
 from model_folders.kinds import ModelClass
-from model_folders.model_json import (
-    Fingerprint,
-    SharedHeadSettings,
-    TrainingSettings,
-)
+from model_folders.model_json import SharedHeadSettings, TrainingSettings
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
@@ -103,7 +100,7 @@ def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
 def plan_pretraining(
     starting_point: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
-    dev_set_fingerprints: list[Fingerprint],
+    dev_set_fingerprints: list[RecordFileFingerprint],
 ) -> RunPlan:
     """Plans the run, and checks that a resumed run goes on as it began.
 
@@ -151,7 +148,7 @@ def plan_pretraining(
 def collect_pretraining_settings(
     starting_point: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
-    dev_set_fingerprints: list[Fingerprint],
+    dev_set_fingerprints: list[RecordFileFingerprint],
 ) -> TrainingSettings:
     """Collects all settings of a training, as model.json records them.
 
@@ -177,7 +174,8 @@ def collect_pretraining_settings(
 
 
 def compute_dev_records_checksum(
-    config: PretrainingConfig, dev_set_fingerprints: Sequence[Fingerprint]
+    config: PretrainingConfig,
+    dev_set_fingerprints: Sequence[RecordFileFingerprint],
 ) -> int:
     """Returns a checksum of the records that evaluations read.
 

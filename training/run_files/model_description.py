@@ -22,12 +22,13 @@ from files.json_files import parse_json, read_json, write_json
 from model_folders import kinds, model_json
 from model_folders.bert_config import BERT_CONFIG_FILE
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.fingerprints import FileFingerprint
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json import (
     MODEL_JSON_FILE,
-    Fingerprint,
     HeadSettings,
     ModelJson,
+    Provenance,
     TrainingInputs,
     TrainingSettings,
 )
@@ -152,7 +153,9 @@ def _fingerprint_network(preset: Preset) -> dict[str, object]:
     }
 
 
-def fingerprint_checkpoint(path_or_preset: PathOrPreset) -> list[Fingerprint]:
+def fingerprint_checkpoint(
+    path_or_preset: PathOrPreset,
+) -> list[FileFingerprint]:
     """Returns the fingerprint of a checkpoint, or of the newest in a folder.
 
     Raises:
@@ -165,10 +168,11 @@ def fingerprint_checkpoint(path_or_preset: PathOrPreset) -> list[Fingerprint]:
     return fingerprint_files([file, *list_files_beside(file)])
 
 
-def fingerprint_files(files: Iterable[str]) -> list[Fingerprint]:
-    """Returns [name, bytes, checksum] of each file, to find changed inputs."""
+def fingerprint_files(files: Iterable[str]) -> list[FileFingerprint]:
+    """Returns the fingerprint of each file, to find changed inputs."""
     return [
-        [os.path.basename(file), *size_and_checksum(file)] for file in files
+        FileFingerprint(os.path.basename(file), *size_and_checksum(file))
+        for file in files
     ]
 
 
@@ -205,24 +209,21 @@ def create_model_json(
     head_settings |= {
         name: chosen[name] for name in head_settings.keys() & chosen.keys()
     }
-    return {
-        "version": model_json.VERSION,
-        # The flags of these roles are the entries of HeadSettings.
-        model_json.HEAD_SETTINGS: cast(
-            "HeadSettings",
-            {"name": kinds.model_class_of(model), **head_settings},
-        ),
-        model_json.PROVENANCE: {
-            "script": starting_point.parsed.script,
-            "command": _anonymize_command(starting_point.parsed),
-            "settings": training_settings,
-            "versions": {
-                "python": platform.python_version(),
-                "keras": metadata.version("keras"),
-                "tensorflow": metadata.version("tensorflow"),
-            },
+    # The flags of these roles are the entries of HeadSettings.
+    task_entry = {"name": kinds.model_class_of(model), **head_settings}
+    provenance: Provenance = {
+        "script": starting_point.parsed.script,
+        "command": _anonymize_command(starting_point.parsed),
+        "settings": training_settings,
+        "versions": {
+            "python": platform.python_version(),
+            "keras": metadata.version("keras"),
+            "tensorflow": metadata.version("tensorflow"),
         },
     }
+    return model_json.create_contents(
+        cast("HeadSettings", task_entry), provenance
+    )
 
 
 def _anonymize_command(
