@@ -22,10 +22,10 @@ from exporting.signature_graphs import (
     text_inputs,
     to_padded,
 )
-from model_folders import kinds
 from model_folders.formats.huggingface_config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_json import SharedHeadSettings
+from model_folders.output_modes import MULTILABEL, REGRESSION
 from modeling import ops
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
@@ -137,9 +137,9 @@ def compute_outputs(
     """
     if exported_output == export_formats.LOGITS:
         return {"logits": logits}
-    if exported_output == kinds.REGRESSION:
+    if exported_output == REGRESSION:
         return {"values": logits[:, 0]}
-    if exported_output == kinds.MULTILABEL:
+    if exported_output == MULTILABEL:
         return {"probabilities": tf.sigmoid(logits)}
     return {"probabilities": tf.nn.softmax(logits)}
 

@@ -36,7 +36,7 @@ from model_folders.bert_config import (
     HUGGINGFACE_CONFIG_FILE,
 )
 from model_folders.cards import file_table, model_card
-from model_folders.copied_model_json import create_model_json_of_copy
+from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.formats.huggingface_config import (
     PROBLEM_TYPE_OF_MODE,
     create_config_json,

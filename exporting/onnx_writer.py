@@ -32,6 +32,7 @@ from exporting.onnx_graph import (
 )
 from exporting.signature_graphs import ExportSignatures
 from model_folders import kinds
+from model_folders.output_modes import CLASSIFICATION, MULTILABEL, REGRESSION
 from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
@@ -100,7 +101,7 @@ def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
 
 def create_graph(
     model: BaseModel,
-    exported_output: ExportedOutput = kinds.CLASSIFICATION,
+    exported_output: ExportedOutput = CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
@@ -198,10 +199,10 @@ class EncoderGraph:
         outputs = {"logits": GraphOutput(logits, shape)}
         if self.exported_output == export_formats.LOGITS:
             return outputs
-        if self.exported_output == kinds.REGRESSION:
+        if self.exported_output == REGRESSION:
             values = self.builder.select(logits, 0, axis=-1)
             return outputs | {"values": GraphOutput(values, shape[:1])}
-        is_multilabel = self.exported_output == kinds.MULTILABEL
+        is_multilabel = self.exported_output == MULTILABEL
         operation = "Sigmoid" if is_multilabel else "Softmax"
         probabilities = self.builder.add(operation, logits)
         return outputs | {"probabilities": GraphOutput(probabilities, shape)}

@@ -17,8 +17,8 @@ import tensorflow as tf
 from data.padding import trim_batch
 from data.text.packing_graph import PackingLayer
 from exporting import export_formats
-from model_folders import kinds
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import CLASSIFICATION
 from modeling import ops
 
 # If a padded output contains more values than this, at least a quarter of the
@@ -71,7 +71,7 @@ class ExportSignatures:
     head_settings: HeadSettings = dataclasses.field(
         default_factory=HeadSettings
     )
-    exported_output: export_formats.ExportedOutput = kinds.CLASSIFICATION
+    exported_output: export_formats.ExportedOutput = CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:

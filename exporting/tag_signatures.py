@@ -37,8 +37,8 @@ from exporting.signature_graphs import (
     share_graph,
     text_inputs,
 )
-from model_folders import kinds
 from model_folders.model_json import TokenClassifierSettings
+from model_folders.output_modes import CLASSIFICATION
 from modeling.task_models import BertTokenClassifier
 
 # Regular expression (RE2) of the white space at which `str.split` splits.
@@ -114,7 +114,7 @@ class _WordTagger:
         self._options = options
         self._tokenizer = options.packing.tokenizer
         self.predict = share_graph(
-            create_label_predictor(model, kinds.CLASSIFICATION)
+            create_label_predictor(model, CLASSIFICATION)
         )
         # Both signatures call the same graph.
         self.tag_words = share_graph(self._tag_words)

@@ -40,7 +40,7 @@ from typing import (
 from files.json_files import find_malformed_entry, read_json
 from files.paths import StrPath
 from model_folders.fingerprints import FingerprintEntry
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import OutputMode
 
 MODEL_JSON_FILE = "model.json"
 # Key of the entry with the checksums of an export's networks.

@@ -57,7 +57,7 @@ from typing import TYPE_CHECKING, Any
 from dependencies import lazy
 from dependencies.installation import read_version
 from dependencies.registration import register_saved_classes
-from model_folders.kinds import (
+from model_folders.saved_classes import (
     MODULE_OF_MODELING_CLASS,
     MODULE_OF_SAVED_CLASS,
 )

@@ -159,7 +159,7 @@ class KerasFitModel(keras.Model):
         `TokenLoss`, `label_weights` [B, T].
         """
         if isinstance(self.loss, Loss):
-            features = join_labels(self.loss, x or {}, y, sample_weight)
+            features = merge_labels(self.loss, x or {}, y, sample_weight)
             # Keras always passes the outputs, although the default of `y_pred`
             # is None.
             loss, _ = self.loss(cast("Outputs", y_pred), features)
@@ -181,7 +181,7 @@ class KerasFitModel(keras.Model):
         labels: object = y
         weights: object = sample_weight
         if isinstance(self.loss, Loss) and self._compile_metrics is not None:
-            features = join_labels(self.loss, x, y, sample_weight)
+            features = merge_labels(self.loss, x, y, sample_weight)
             labels, weights = labels_and_weights(self.loss, features)
         elif isinstance(y, Mapping) and isinstance(y_pred, Mapping):
             # Keras would need labels even of outputs without metrics.
@@ -221,13 +221,13 @@ def select_features(model: object, features: Features) -> dict[str, Tensor]:
     return {name: features[name] for name in names if name in features}
 
 
-def join_labels(
+def merge_labels(
     loss: AnyLoss,
     features: Features,
     labels: Labels | None,
     sample_weight: Labels | None,
 ) -> Features:
-    """Joins a batch of Keras's `fit` to the features that a loss reads.
+    """Merges a batch of Keras's `fit` into the features that a loss reads.
 
     Args:
         loss: the loss that the model was compiled with.
@@ -240,21 +240,21 @@ def join_labels(
     Raises:
         ValueError: a label or a weight is missing.
     """
-    joined = dict(features)
+    merged = dict(features)
     names = loss.label_features
     if isinstance(labels, Mapping):
-        joined |= labels
+        merged |= labels
     elif labels is not None and len(names) == 1:
-        joined[names[0]] = labels
+        merged[names[0]] = labels
     if sample_weight is not None:
         # `fit` also accepts a dict of weights, but our losses do not.
-        joined[loss.sample_weight_feature] = cast("Tensor", sample_weight)
-    if missing := [name for name in names if name not in joined]:
+        merged[loss.sample_weight_feature] = cast("Tensor", sample_weight)
+    if missing := [name for name in names if name not in merged]:
         raise ValueError(
             f"{type(loss).__name__} lacks {', '.join(missing)}. Pass a dict of "
             f"{', '.join(names)} as labels (y)"
         )
-    return joined
+    return merged
 
 
 def labels_and_weights(

@@ -13,7 +13,8 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
-from model_folders.kinds import MODULE_OF_MODELING_CLASS, ModelClass
+from model_folders.kinds import ModelClass
+from model_folders.saved_classes import MODULE_OF_MODELING_CLASS
 from modeling.base_model import BaseModel
 from modeling.base_task_model import OneHeadModel, TaskModel
 from modeling.bert import EncoderOutputs

@@ -21,8 +21,9 @@ from typing import (
 from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
 from data.sets.set_names import SetName
-from model_folders.kinds import OutputMode
+from model_folders.bert_config import BertConfig
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import OutputMode
 from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig
@@ -31,7 +32,6 @@ from training.starting_point import StartingPoint
 if TYPE_CHECKING:
     import tensorflow as tf
 
-    import modeling
     from data.io import feature_specs, record_datasets
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
@@ -241,7 +241,7 @@ class FineTuningTask(
     @abc.abstractmethod
     def create_model(
         self,
-        bert_config: "modeling.BertConfig",
+        bert_config: BertConfig,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
         """Creates the task's model, an instance of a class in `modeling`.

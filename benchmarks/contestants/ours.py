@@ -23,6 +23,7 @@ from data.text.tokenization import FullTokenizer
 from exporting import export_formats
 from exporting.export_formats import ExportFormat
 from model_folders.model_json import HeadSettings
+from model_folders.reading.config_files import load_config
 from modeling import losses
 from modeling.accelerated.graphs import GraphPredictor
 from modeling.base_loss import AnyLoss
@@ -158,7 +159,7 @@ def pretrain(workload: timing.Workload) -> timing.Work:
 
 def inference(workload: timing.Workload) -> timing.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
-    bert_config = modeling.load_config(workload["bert_config_file"])
+    bert_config = load_config(workload["bert_config_file"])
     inputs = timing.random_inputs(workload, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = workload["variant"]
@@ -288,7 +289,7 @@ def export_model(
     dtype = (
         "mixed_bfloat16" if workload["precision"] == "bfloat16" else "float32"
     )
-    bert_config = modeling.load_config(source)
+    bert_config = load_config(source)
     words = workload["variant"].split()
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),

@@ -16,11 +16,16 @@ from typing import Any
 
 from files.json_files import JsonObject, parse_json, read_entry, read_json
 from files.paths import StrPath
-from model_folders import kinds
 from model_folders.bert_config import ACTIVATIONS, BertConfig
-from model_folders.kinds import KIND_OF_CLASS, ModelClass, OutputMode, kind_of
+from model_folders.kinds import KIND_OF_CLASS, ModelClass, kind_of
 from model_folders.labels import check_labels
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import (
+    CLASSIFICATION,
+    MULTILABEL,
+    REGRESSION,
+    OutputMode,
+)
 from model_folders.tokenizer_files import Tokenizer
 
 # Names of files of weights, and of index files, which list the file that
@@ -47,9 +52,9 @@ CLASS_OF_ARCHITECTURE: dict[str, ModelClass] = {
 }
 # {value of --output_mode: value of `problem_type` in transformers}.
 PROBLEM_TYPE_OF_MODE: dict[OutputMode, str] = {
-    kinds.CLASSIFICATION: "single_label_classification",
-    kinds.MULTILABEL: "multi_label_classification",
-    kinds.REGRESSION: kinds.REGRESSION,
+    CLASSIFICATION: "single_label_classification",
+    MULTILABEL: "multi_label_classification",
+    REGRESSION: REGRESSION,
 }
 # {activation in config.json: activation in `BertConfig`}. If several names mean
 # the same activation, `create_config_json` writes the last name.
@@ -133,7 +138,7 @@ def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
         is_regression = num_labels == 1
         if not is_regression:
             return {}
-        return {"output_mode": kinds.REGRESSION, "problem_type": None}
+        return {"output_mode": REGRESSION, "problem_type": None}
     head_settings: HeadSettings = {"problem_type": problem_type}
     for output_mode, name in PROBLEM_TYPE_OF_MODE.items():
         if name == problem_type:

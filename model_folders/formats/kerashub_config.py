@@ -10,11 +10,11 @@ import os
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
-from model_folders import kinds
 from model_folders.bert_config import BertConfig
 from model_folders.formats.weight_entries import read_weight_map, shard_path
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import MULTILABEL
 from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer
 
 CONFIG_FILE = "config.json"
@@ -183,7 +183,7 @@ def read_class_and_settings(
     if model_class == ModelClass.CLASSIFIER:
         head_settings |= _read_length(folder, _DEFAULT_OF_ENTRY | network)
         if entries.get("activation") == "sigmoid":
-            head_settings["output_mode"] = kinds.MULTILABEL
+            head_settings["output_mode"] = MULTILABEL
             head_settings["problem_type"] = "multi_label_classification"
     return model_class, head_settings
 

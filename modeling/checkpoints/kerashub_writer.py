@@ -16,7 +16,6 @@ import numpy as np
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders import kinds
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import BertConfig
 from model_folders.formats import kerashub_config, kerashub_objects
@@ -30,8 +29,9 @@ from model_folders.formats.kerashub_targets import (
     network_targets,
 )
 from model_folders.formats.weight_entries import WeightArray
-from model_folders.kinds import ModelClass, OutputMode, model_class_of
+from model_folders.kinds import ModelClass, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
+from model_folders.output_modes import MULTILABEL, OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
 from modeling.checkpoints.variables import google_name_of
 from modeling.keras_fit import KerasFitModel
@@ -121,7 +121,7 @@ def _create_files(
     }
     # Of the models that KerasHub has too, only the classifier has labels.
     if model.num_labels is not None:
-        is_multilabel = output_mode == kinds.MULTILABEL
+        is_multilabel = output_mode == MULTILABEL
         values |= kerashub_objects.create_classifier_json(
             network,
             casing,

@@ -22,7 +22,7 @@ from model_folders.formats.shape_checks import (
     check_initial_blocks,
     find_num_outputs,
 )
-from model_folders.labels import find_order, join_labels
+from model_folders.labels import describe_labels, find_order
 from model_folders.reading.preset import PathOrPreset, Preset, read_preset
 from modeling.checkpoints.checkpoint import (
     CONVERTED_FORMATS,
@@ -205,8 +205,8 @@ def _describe_other_head(
             return None
         return (
             f"{source} was trained with the labels "
-            f"{join_labels(preset.labels)}; the task has "
-            f"{join_labels(label_alternatives[0])}"
+            f"{describe_labels(preset.labels)}; the task has "
+            f"{describe_labels(label_alternatives[0])}"
         )
     num_stored = find_num_outputs(checkpoint.shapes)
     biases = (

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from data.text.tokenization import FullTokenizer
 from exporting import checksums
-from model_folders import kinds, model_json
+from model_folders import model_json
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import MULTILABEL, REGRESSION
 from model_folders.reading.preset import Preset, read_preset
 from serving.engines import Engine
 from serving.text_tasks.answer import ANSWER
@@ -170,7 +171,7 @@ def check_head_settings(
     names = ["max_seq_length"]
     for text_task in TEXT_TASKS_OF_CLASS[model_class]:
         names += text_task.required_settings
-    if head_settings.get("output_mode") == kinds.REGRESSION:
+    if head_settings.get("output_mode") == REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:
@@ -258,10 +259,10 @@ def _may_rank(head_settings: HeadSettings) -> bool:
     if not _accepts_pairs(head_settings):
         return False
     output_mode = head_settings.get("output_mode")
-    if output_mode == kinds.REGRESSION:
+    if output_mode == REGRESSION:
         return True
     has_two_labels = len(head_settings.get("labels") or ()) == 2
-    return has_two_labels and output_mode != kinds.MULTILABEL
+    return has_two_labels and output_mode != MULTILABEL
 
 
 def _accepts_pairs(head_settings: HeadSettings) -> bool:

@@ -13,11 +13,13 @@ from absl import logging
 import modeling
 from data.text import tokenization, vocabulary_learning
 from model_folders import kinds
+from model_folders.bert_config import BertConfig
 from model_folders.cards import model_card
-from model_folders.copied_model_json import create_model_json_of_copy
+from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.formats.huggingface_config import (
     read_vector_files,
 )
+from model_folders.formats.huggingface_weights import find_huggingface
 from model_folders.formats.shape_checks import head_classes_of
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
@@ -74,7 +76,7 @@ def choose_format(
     """
     output_format = config.output_format
     if output_format is None:
-        is_huggingface = bool(modeling.find_huggingface(checkpoint))
+        is_huggingface = bool(find_huggingface(checkpoint))
         writes_huggingface = bool(config.extended_vocab_file) == is_huggingface
         output_format = "huggingface" if writes_huggingface else "tf1"
     if output_format == "huggingface":
@@ -102,7 +104,7 @@ def _check_for_transformers(
 
 def load_tokenizer(
     config: ConvertCheckpointConfig,
-    bert_config: "modeling.BertConfig",
+    bert_config: BertConfig,
     preset: Preset,
 ) -> tokenization.FullTokenizer:
     """Returns the checkpoint's tokenizer, after checking that it fits.
@@ -148,7 +150,7 @@ def extend_tokenizer(
 
 def load_model_to_convert(
     preset: Preset,
-    bert_config: "modeling.BertConfig",
+    bert_config: BertConfig,
     model_class: ModelClass,
 ) -> tuple["BaseModel", list[str]]:
     """Creates a model of a class, and loads its weights.

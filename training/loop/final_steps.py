@@ -13,7 +13,7 @@ from dependencies.installation import with_command_names
 from exporting.export_options import ExportOptions
 from model_folders import kinds
 from model_folders.cards import model_card
-from model_folders.copied_model_json import create_model_json_of_copy
+from model_folders.cards.copied_model_json import create_model_json_of_copy
 from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
 

@@ -18,8 +18,8 @@ import modeling
 from exporting.export_writer import is_exportable
 from model_folders import kinds
 from model_folders.bert_config import BertConfig
-from model_folders.kinds import OutputMode
 from model_folders.model_json import TrainingSettings
+from model_folders.output_modes import OutputMode
 from model_folders.reading import settings_check
 from model_folders.reading.preset import (
     Preset,
@@ -50,7 +50,7 @@ class CreateModel(Protocol):
 
     def __call__(
         self,
-        bert_config: "modeling.BertConfig",
+        bert_config: BertConfig,
         /,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":

@@ -9,7 +9,6 @@ module imports no TensorFlow.
 import dataclasses
 import os
 
-import modeling
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from data.text.vocabulary_files import chosen_casing
 from model_folders import model_json
@@ -19,6 +18,7 @@ from model_folders.checkpoint_folders import (
     list_checkpoint_steps,
 )
 from model_folders.reading import hub, settings_check
+from model_folders.reading.config_files import load_config
 from model_folders.reading.preset import (
     Preset,
     check_exists,
@@ -221,7 +221,7 @@ def read_bert_config(
     """
     if preset:
         return load_required_config(preset, model_options.required_config_file)
-    return modeling.load_config(model_options.required_config_file)
+    return load_config(model_options.required_config_file)
 
 
 def read_tokenizer(

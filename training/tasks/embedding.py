@@ -17,6 +17,7 @@ from data.classification.classification_features import encode_features
 from data.classification.classification_processor import ClassificationProcessor
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
+from model_folders.bert_config import BertConfig
 from model_folders.scores import Scores
 from training import task
 from training.config.classifier_config import ClassifierConfig
@@ -106,7 +107,7 @@ class EmbeddingTask(
 
     def create_model(
         self,
-        bert_config: "modeling.BertConfig",
+        bert_config: BertConfig,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertEmbedder":
         """Creates the BertEmbedder to train."""

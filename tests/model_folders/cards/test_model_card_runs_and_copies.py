@@ -7,7 +7,7 @@ import re
 import modeling
 from model_folders import kinds
 from model_folders.cards import model_card
-from model_folders.copied_model_json import create_model_json_of_copy
+from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.reading.preset import read_preset
 from tests.support import models
 from tests.support.models import built
