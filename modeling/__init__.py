@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from model_folders.formats.huggingface_weights import (
         find_huggingface as find_huggingface,
     )
-    from model_folders.labels import find_order as find_order
     from model_folders.reading.config_files import load_config as load_config
     from modeling.bert import BertModel as BertModel
     from modeling.checkpoints.huggingface_checkpoint import (
@@ -129,7 +128,6 @@ _MODULE_OF_NAME = {
     "check_checkpoint": "modeling.checkpoints.loading",
     "read_shapes": "modeling.checkpoints.loading",
     "find_huggingface": "model_folders.formats.huggingface_weights",
-    "find_order": "model_folders.labels",
     # Writing a model.
     "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
     "save_release": "modeling.checkpoints.tf1_checkpoint",
