@@ -71,27 +71,27 @@ if TYPE_CHECKING:
     )
     from model_folders.reading.config_files import load_config as load_config
     from modeling.bert import BertModel as BertModel
+    from modeling.checkpoints.finding import (
+        check_checkpoint as check_checkpoint,
+    )
+    from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
+    from modeling.checkpoints.finding import read_shapes as read_shapes
     from modeling.checkpoints.huggingface_checkpoint import (
         save_huggingface as save_huggingface,
     )
     from modeling.checkpoints.kerashub_writer import (
         save_kerashub as save_kerashub,
     )
-    from modeling.checkpoints.loading import (
-        check_checkpoint as check_checkpoint,
-    )
-    from modeling.checkpoints.loading import find_checkpoint as find_checkpoint
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
-    from modeling.checkpoints.loading import read_shapes as read_shapes
-    from modeling.checkpoints.model_creation import (
-        extend_model as extend_model,
-    )
     from modeling.checkpoints.tf1_checkpoint import (
         save_checkpoint as save_checkpoint,
     )
     from modeling.checkpoints.tf1_checkpoint import save_release as save_release
     from modeling.checkpoints.variables import (
         named_variables as named_variables,
+    )
+    from modeling.checkpoints.vocabulary_extension import (
+        extend_model as extend_model,
     )
     from modeling.distillation import DistillationLoss as DistillationLoss
     from modeling.distillation import Distiller as Distiller
@@ -124,9 +124,9 @@ _MODULE_OF_NAME = {
     "load_checkpoint": "modeling.checkpoints.loading",
     "load_config": "model_folders.reading.config_files",
     # Looking into files of weights.
-    "find_checkpoint": "modeling.checkpoints.loading",
-    "check_checkpoint": "modeling.checkpoints.loading",
-    "read_shapes": "modeling.checkpoints.loading",
+    "find_checkpoint": "modeling.checkpoints.finding",
+    "check_checkpoint": "modeling.checkpoints.finding",
+    "read_shapes": "modeling.checkpoints.finding",
     "find_huggingface": "model_folders.formats.huggingface_weights",
     # Writing a model.
     "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
@@ -135,7 +135,7 @@ _MODULE_OF_NAME = {
     "save_kerashub": "modeling.checkpoints.kerashub_writer",
     # A model in memory.
     "named_variables": "modeling.checkpoints.variables",
-    "extend_model": "modeling.checkpoints.model_creation",
+    "extend_model": "modeling.checkpoints.vocabulary_extension",
 }
 
 __all__ = [*_MODULE_OF_NAME]

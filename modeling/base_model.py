@@ -24,7 +24,8 @@ from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from model_folders.reading import settings_check
 from model_folders.reading.preset import read_preset
-from modeling.checkpoints.loading import load_open_checkpoint, open_checkpoint
+from modeling.checkpoints.finding import open_checkpoint
+from modeling.checkpoints.loading import load_open_checkpoint
 from modeling.checkpoints.model_creation import create_model
 from modeling.keras_export import (
     create_shape_options,

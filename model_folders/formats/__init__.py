@@ -11,9 +11,9 @@ files of a folder too, and need no Keras for that:
     read by             loaded by                  written by
     tf1.py              tf1_checkpoint.py          tf1_checkpoint.py
     huggingface_...py   huggingface_checkpoint.py  huggingface_checkpoint.py
-    kerashub_...py      checkpoint.py              kerashub_writer.py
-    tf_h5.py            checkpoint.py
-    object_based_...py  checkpoint.py
+    kerashub_...py      converted_checkpoint.py    kerashub_writer.py
+    tf_h5.py            converted_checkpoint.py
+    object_based_...py  converted_checkpoint.py
 
 The modules here:
 

@@ -1,6 +1,6 @@
 """Opens the weights of KerasHub's presets.
 
-modeling/checkpoints/checkpoint.py loads them into models.
+modeling/checkpoints/converted_checkpoint.py loads them into models.
 
 A preset is a folder: config.json describes the network, whose weights are in
 model.weights.h5, or in the files that model.weights.json lists. If task.json

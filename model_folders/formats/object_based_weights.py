@@ -1,6 +1,6 @@
 """Opens the weights of object-based checkpoints.
 
-modeling/checkpoints/checkpoint.py loads them into models.
+modeling/checkpoints/converted_checkpoint.py loads them into models.
 
 Model Garden, TF-Hub and transformers wrote these checkpoints. An entry of a
 checkpoint is a graph, which lists its variables. For each variable, the graph

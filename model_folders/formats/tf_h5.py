@@ -1,6 +1,6 @@
 """Opens tf_model.h5, the weights of a model of transformers 4 in TensorFlow.
 
-modeling/checkpoints/checkpoint.py loads them into models.
+modeling/checkpoints/converted_checkpoint.py loads them into models.
 
 TensorFlow's classes in transformers 4 wrote such files. A file lists a weight
 as LAYER/MODEL/ and its name in the model, such as

@@ -146,7 +146,7 @@ def test_a_weight_that_its_file_lacks_is_named(tmp_path):
     places["weight_map"][name] = files[1]
     index.write_text(json.dumps(places))
     with pytest.raises(OSError, match=f"{files[1]} lacks {name}"):
-        modeling.find_checkpoint(folder)
+        modeling.check_checkpoint(folder)
 
 
 def test_safetensors_are_preferred_to_tf_model_h5(tmp_path):
@@ -270,7 +270,7 @@ def test_damaged_files_are_named(tmp_path, damage):
     file = folder / "tf_model.h5"
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(OSError, match=f"{file} cannot be read, ") as caught:
-        modeling.find_checkpoint(folder)
+        modeling.check_checkpoint(folder)
     assert "\n" not in str(caught.value)
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling.checkpoints.model_creation import extend_model
 from modeling.checkpoints.variables import named_variables
+from modeling.checkpoints.vocabulary_extension import extend_model
 from tests.support.models import SMALL, built
 
 WORDS = "bert/embeddings/word_embeddings"

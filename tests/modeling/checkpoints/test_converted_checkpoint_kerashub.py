@@ -133,7 +133,7 @@ def test_a_missing_file_of_the_index_is_named(sharded_preset):
     part = folder / "model_00000.weights.h5"
     part.unlink()
     with pytest.raises(OSError, match=f"{part}"):
-        modeling.find_checkpoint(folder)
+        modeling.check_checkpoint(folder)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_an_index_that_is_not_a_map_of_files_is_named(classifier, places, says):
     index = weights_fuzz.write_kerashub_shards(classifier)
     index.write_text(json.dumps({"weight_map": places}))
     with pytest.raises(ValueError, match=says) as caught:
-        modeling.find_checkpoint(classifier)
+        modeling.check_checkpoint(classifier)
     assert "\n" not in str(caught.value)
 
 
@@ -158,7 +158,7 @@ def test_a_file_without_a_listed_weight_is_named(classifier):
     index.write_text(json.dumps({"weight_map": places}))
     says = r"^[^\n]*model_00000[^\n]* lacks a, which[^\n]*$"
     with pytest.raises(OSError, match=says):
-        modeling.find_checkpoint(classifier)
+        modeling.check_checkpoint(classifier)
 
 
 def test_files_of_keras_2_and_of_bfloat16_are_loaded(backbone):

@@ -6,14 +6,14 @@ import pytest
 
 from modeling import save_checkpoint
 from modeling.bert import BertModel
-from modeling.checkpoints.checkpoint import ConvertedCheckpoint
-from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
-from modeling.checkpoints.loading import (
+from modeling.checkpoints.converted_checkpoint import ConvertedCheckpoint
+from modeling.checkpoints.finding import (
     check_checkpoint,
     find_checkpoint,
     open_checkpoint,
     read_shapes,
 )
+from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
 from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
 from tests.support.models import SMALL, built
 from tests.support.paths import ROOT

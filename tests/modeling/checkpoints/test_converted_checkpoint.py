@@ -10,7 +10,7 @@ from model_folders.formats.weight_entries import (
     WeightEntry,
 )
 from model_folders.reading.preset import Preset
-from modeling.checkpoints.checkpoint import (
+from modeling.checkpoints.converted_checkpoint import (
     ConvertedCheckpoint,
     ConvertedFormat,
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from modeling import find_checkpoint, save_checkpoint
+from modeling import check_checkpoint, find_checkpoint, save_checkpoint
 from modeling.bert import BertModel
 from tests.support.checkpoints import DAMAGES_OF_SIZE, damage_checkpoint
 from tests.support.models import SMALL, built
@@ -81,4 +81,4 @@ def test_a_truncated_checkpoint_is_not_found(encoder, tmp_path, damage):
     save_checkpoint(encoder, prefix)
     damage_checkpoint(prefix, damage)
     with pytest.raises(OSError, match=f"{prefix} cannot be read"):
-        find_checkpoint(prefix)
+        check_checkpoint(prefix)

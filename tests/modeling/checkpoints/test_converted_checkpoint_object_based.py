@@ -73,7 +73,7 @@ def test_an_export_of_this_project_is_refused_as_a_start(saved_model, place):
     (saved_model / "assets.extra").mkdir()
     (saved_model / place).write_text('{"version": 1}')
     with pytest.raises(ValueError, match="is an export"):
-        modeling.find_checkpoint(saved_model)
+        modeling.check_checkpoint(saved_model)
     assert read_preset(saved_model).config_file is None
 
 
