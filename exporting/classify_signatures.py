@@ -32,10 +32,7 @@ from exporting.signature_graphs import (
     text_inputs,
 )
 from model_folders.kinds import ModelClass
-from model_folders.model_json import (
-    ClassifierSettings,
-    SharedHeadSettings,
-)
+from model_folders.model_json import ClassifierSettings, SharedHeadSettings
 from model_folders.output_modes import (
     CLASSIFICATION,
     MULTILABEL,

@@ -31,10 +31,7 @@ from exporting.tag_signatures import create_tag_signatures
 from files import atomic
 from files.paths import explain_tensorflow_errors
 from model_folders import atomic_folders, kinds, model_json
-from model_folders.bert_config import (
-    BERT_CONFIG_FILE,
-    HUGGINGFACE_CONFIG_FILE,
-)
+from model_folders.bert_config import BERT_CONFIG_FILE, HUGGINGFACE_CONFIG_FILE
 from model_folders.cards import file_table, model_card
 from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.formats.huggingface_config import (

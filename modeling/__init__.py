@@ -11,8 +11,9 @@ The network and its heads:
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
     dense.py: a dense layer with its activation
-    layers.py: `BertLayer`, the base class of the layers, the types of the
-        arguments that layers and models share, and the initial weights
+    layers.py: `BertLayer`, the base class of the layers
+    arguments.py: types of the arguments that layers and models share
+    initializers.py: the initial weights
     heads.py: what each task adds to the encoder
     base_task_model.py: `TaskModel`, the base class: an encoder with a head,
         and `OneHeadModel`, whose head is one layer

@@ -24,6 +24,7 @@ from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from model_folders.reading import settings_check
 from model_folders.reading.preset import read_preset
+from modeling.arguments import ModelArguments
 from modeling.checkpoints.finding import open_checkpoint
 from modeling.checkpoints.loading import load_open_checkpoint
 from modeling.checkpoints.model_creation import create_model
@@ -33,7 +34,7 @@ from modeling.keras_export import (
     infer_output_spec,
 )
 from modeling.keras_fit import KerasFitModel
-from modeling.layers import ModelArguments, all_layers
+from modeling.layers import all_layers
 from modeling.tensors import Outputs
 
 

@@ -20,8 +20,8 @@ from model_folders.bert_config import BertConfig, check_config
 from modeling.base_model import BaseModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
+from modeling.initializers import TruncatedNormal
 from modeling.keras_export import to_functional_model
-from modeling.layers import TruncatedNormal
 from modeling.ops import dropout_seed
 from modeling.packing import PackedLayout
 from modeling.row_layouts import TrimmedLayout

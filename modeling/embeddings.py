@@ -9,7 +9,8 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
-from modeling.layers import BertLayer, LayerArguments
+from modeling.arguments import LayerArguments
+from modeling.layers import BertLayer
 from modeling.tensors import Shape, Tensor
 
 

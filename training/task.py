@@ -9,14 +9,7 @@ file.
 import abc
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    TypeAlias,
-    TypeVar,
-    Unpack,
-)
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
 
 from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
@@ -33,9 +26,9 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     from data.io import feature_specs, record_datasets
+    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
-    from modeling.layers import TaskModelArguments
 
 # The flags of a task. Covariant, so that what takes a task of a
 # FineTuningConfig accepts the task of any script.

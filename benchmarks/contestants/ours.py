@@ -25,7 +25,7 @@ from exporting.export_formats import ExportFormat
 from model_folders.model_json import HeadSettings
 from model_folders.reading.config_files import load_config
 from modeling import losses
-from modeling.accelerated.graphs import GraphPredictor
+from modeling.accelerated.prediction import GraphPredictor
 from modeling.base_loss import AnyLoss
 from modeling.base_model import BaseModel
 from modeling.tensors import Features
@@ -45,10 +45,7 @@ from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 from training.task import AnyFineTuningTask, EncodedSet
-from training.tasks.classifier_setup import (
-    load_task,
-    open_processor,
-)
+from training.tasks.classifier_setup import load_task, open_processor
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the

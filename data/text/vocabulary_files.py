@@ -20,10 +20,8 @@ from absl import logging
 from data.io import compressed_files, text_files
 from data.text.characters import strip_accents
 from files.paths import StrPath
-from model_folders.formats.huggingface_tokenizer import (
-    parse_tokenizer,
-    read_stated_casing,
-)
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
+from model_folders.formats.huggingface_vocabulary import parse_tokenizer
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
 
 if TYPE_CHECKING:

@@ -7,10 +7,7 @@ from pathlib import Path
 
 from model_folders.cards import markdown
 from model_folders.labels import LABELS_FILE
-from model_folders.scores import (
-    DEV_RESULTS,
-    EXPORT_RESULTS,
-)
+from model_folders.scores import DEV_RESULTS, EXPORT_RESULTS
 
 # {pattern of files in the folder of a run or an export: what they contain}
 _PURPOSE_OF_FILES = {

@@ -18,8 +18,10 @@ files of a folder too, and need no Keras for that:
 The modules here:
 
     tf1.py: checkpoints of TensorFlow 1, of Google and of this project
-    huggingface_config.py: the JSON of transformers and sentence-transformers
-    huggingface_tokenizer.py: the tokenizer files of transformers
+    huggingface_config.py: the config.json of transformers
+    huggingface_tokenizer.py: the casing in the tokenizer files of transformers
+    huggingface_vocabulary.py: the vocabulary in a tokenizer.json
+    sentence_transformers.py: the JSON of sentence-transformers
     huggingface_weights.py: the weights of PyTorch, and their names
     kerashub_config.py: reads the JSON of KerasHub's presets
     kerashub_objects.py: creates the JSON of KerasHub's presets
@@ -38,9 +40,9 @@ bert_config.py, model_json.py and tokenizer_files.py.
 
 For several formats:
 
-    weight_entries.py: an entry of a file, its names, and the index of weights
-        in several files
-    shape_checks.py: compares a configuration with the shapes in a file, and
-        recognizes the head in it
+    weight_entries.py: an entry of a file, and its names
+    shards.py: the index of weights in several files
+    shape_checks.py: compares a configuration with the shapes in a file
+    head_names.py: recognizes the head in a file
     h5_files.py: lists the datasets of an HDF5 file
 """

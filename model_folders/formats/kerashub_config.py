@@ -11,7 +11,7 @@ import os
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.formats.weight_entries import read_weight_map, shard_path
+from model_folders.formats.shards import read_weight_map, shard_path
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
 from model_folders.output_modes import MULTILABEL

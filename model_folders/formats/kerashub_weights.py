@@ -29,10 +29,10 @@ from model_folders.formats.kerashub_targets import (
     masked_lm_targets,
     network_targets,
 )
+from model_folders.formats.shards import missing_entry_error
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
-    missing_entry_error,
     printable_name,
 )
 from model_folders.kinds import ModelClass

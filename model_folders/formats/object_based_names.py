@@ -8,9 +8,7 @@ converts the names in the checkpoints of transformers.
 import re
 from collections.abc import Mapping
 
-from model_folders.formats.weight_entries import (
-    NEXT_SENTENCE_POOLER,
-)
+from model_folders.formats.weight_entries import NEXT_SENTENCE_POOLER
 
 _BLOCK = r"(?:transformer|encoder)/layer_(\d{1,6})/"
 _TO_BLOCK = r"bert/encoder/layer_\1/"

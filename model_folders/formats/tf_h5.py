@@ -16,11 +16,10 @@ import numpy as np
 
 from files.paths import StrPath
 from model_folders.formats.h5_files import open_h5_entries
+from model_folders.formats.shards import missing_entry_error, read_shard_paths
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
-    missing_entry_error,
-    read_shard_paths,
     transposed,
 )
 

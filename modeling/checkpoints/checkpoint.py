@@ -10,9 +10,7 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from model_folders.formats.shape_checks import check_shapes
-from model_folders.formats.weight_entries import (
-    source_name,
-)
+from model_folders.formats.weight_entries import source_name
 from model_folders.reading.preset import Preset
 from modeling.checkpoints.variables import (
     LoadReport,

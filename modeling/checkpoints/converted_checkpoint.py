@@ -21,19 +21,14 @@ from model_folders.formats.object_based_folders import (
     find_object_weights,
     open_object_entries,
 )
-from model_folders.formats.tf_h5 import (
-    find_tf_h5_weights,
-    open_tf_h5_entries,
-)
+from model_folders.formats.tf_h5 import find_tf_h5_weights, open_tf_h5_entries
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
     POOLER,
     WeightEntry,
 )
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.variables import (
-    StoredEntry,
-)
+from modeling.checkpoints.variables import StoredEntry
 from modeling.keras_fit import KerasFitModel
 
 # Matches Google's names.

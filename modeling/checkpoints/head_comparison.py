@@ -11,13 +11,9 @@ import keras
 from absl import logging
 
 from model_folders import kinds
-from model_folders.formats.shape_checks import (
-    find_num_outputs,
-)
+from model_folders.formats.head_names import find_num_outputs
 from model_folders.labels import describe_labels, find_order
-from modeling.checkpoints.checkpoint import (
-    Checkpoint,
-)
+from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.variables import google_name_of
 
 # Matches the names of the weights that are no part of a fine-tuned head.

@@ -12,14 +12,10 @@ from absl import logging
 
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import RunStep
-from model_folders.formats.shape_checks import (
-    check_initial_blocks,
-)
+from model_folders.formats.shape_checks import check_initial_blocks
 from model_folders.labels import find_order
 from model_folders.reading.preset import PathOrPreset, Preset, read_preset
-from modeling.checkpoints.checkpoint import (
-    Checkpoint,
-)
+from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.finding import open_checkpoint
 from modeling.checkpoints.head_comparison import list_new_head
 from modeling.checkpoints.variables import LoadReport, google_name_of

@@ -10,13 +10,11 @@ from model_folders.bert_config import (
     BertConfig,
     check_config,
 )
-from model_folders.formats.shape_checks import (
-    describe_entries,
-    find_num_outputs,
-)
+from model_folders.formats.head_names import find_num_outputs
+from model_folders.formats.shape_checks import describe_entries
+from modeling.arguments import ModelArguments
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.keras_fit import KerasFitModel
-from modeling.layers import ModelArguments
 
 ModelT = TypeVar("ModelT", bound=KerasFitModel)
 

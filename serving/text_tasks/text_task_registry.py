@@ -24,11 +24,7 @@ from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.tag import TAG
-from serving.text_tasks.text_task import (
-    AnyTextEngine,
-    AnyTextTask,
-    TextEngine,
-)
+from serving.text_tasks.text_task import AnyTextEngine, AnyTextTask, TextEngine
 from serving.text_tasks.tokenize import TOKENIZE, without_pairs
 
 # {what a model is for: text tasks that it supports, the main task first}. Other

@@ -41,8 +41,8 @@ from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
+    from modeling.arguments import TaskModelArguments
     from modeling.base_task_model import AnyTaskModel
-    from modeling.layers import TaskModelArguments
 
 
 class CreateModel(Protocol):

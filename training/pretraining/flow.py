@@ -36,10 +36,7 @@ from training.pretraining.evaluation import (
     PretrainingEvaluator,
     warn_of_no_progress,
 )
-from training.pretraining.records import (
-    find_all_records,
-    fingerprint_dev_set,
-)
+from training.pretraining.records import find_all_records, fingerprint_dev_set
 from training.run_files import model_description
 from training.starting_point import StartingPoint
 

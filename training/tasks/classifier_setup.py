@@ -16,9 +16,7 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.user_class import load_user_class_processor
 from data.classification.user_tables import table_columns
-from data.classification.user_tables.table_processor import (
-    open_table_processor,
-)
+from data.classification.user_tables.table_processor import open_table_processor
 from data.tables.tables import Table
 from model_folders.labels import describe_labels
 from model_folders.output_modes import CLASSIFICATION

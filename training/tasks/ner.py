@@ -15,11 +15,7 @@ import modeling
 from data import report
 from data.arrays import FloatArray
 from data.io import feature_specs, tfrecords
-from data.ner import (
-    entity_scoring,
-    predicted_entities,
-    sentence_windows,
-)
+from data.ner import entity_scoring, predicted_entities, sentence_windows
 from data.ner.ner_examples import NerExample
 from data.ner.ner_reader import NerReader
 from data.ner.sentence_windows import NerFeatures
@@ -35,7 +31,7 @@ from training.config.ner_config import NerConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.layers import TaskModelArguments
+    from modeling.arguments import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 

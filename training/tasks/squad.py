@@ -42,7 +42,7 @@ from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.layers import TaskModelArguments
+    from modeling.arguments import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]

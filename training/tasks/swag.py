@@ -23,7 +23,7 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.layers import TaskModelArguments
+    from modeling.arguments import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-from command_line import flags
+from command_line import help_pages
 
 SCRIPT = "script.py"
 
@@ -35,7 +35,7 @@ MANY = [f"rare_{number}" for number in range(40)]
 
 def test_help_of_a_small_script_lists_all_flags(define, capsys):
     define(["data_dir", "bilstm"])
-    flags.print_help("Does it.", SCRIPT, is_full=False)
+    help_pages.print_help("Does it.", SCRIPT, is_full=False)
     printed = capsys.readouterr().out
     assert printed.startswith("Does it.\n")
     assert "--data_dir" in printed
@@ -44,7 +44,7 @@ def test_help_of_a_small_script_lists_all_flags(define, capsys):
 
 def test_help_of_a_large_script_lists_what_most_commands_need(define, capsys):
     define(["data_dir", *MANY])
-    flags.print_help("Does it.", SCRIPT, is_full=False)
+    help_pages.print_help("Does it.", SCRIPT, is_full=False)
     printed = capsys.readouterr().out
     assert "\ndata:\n" in printed
     assert "--data_dir" in printed
@@ -54,24 +54,24 @@ def test_help_of_a_large_script_lists_what_most_commands_need(define, capsys):
 
 def test_full_help_lists_all_flags(define, capsys):
     define(["data_dir", *MANY])
-    flags.print_help("Does it.", SCRIPT, is_full=True)
+    help_pages.print_help("Does it.", SCRIPT, is_full=True)
     printed = capsys.readouterr().out
     assert all(f"--{name}:" in printed for name in ["data_dir", *MANY])
 
 
 def test_a_flag_that_most_commands_need_has_a_section():
-    assert flags.section_of("data_dir") == "data"
-    assert flags.section_of("learning_rate") == "training"
+    assert help_pages.section_of("data_dir") == "data"
+    assert help_pages.section_of("learning_rate") == "training"
 
 
 def test_a_flag_is_in_one_section():
     names = [
-        name for names in flags.FLAGS_OF_SECTION.values() for name in names
+        name for names in help_pages.FLAGS_OF_SECTION.values() for name in names
     ]
     assert len({*names}) == len(names)
-    for title, names in flags.FLAGS_OF_SECTION.items():
-        assert {flags.section_of(name) for name in names} == {title}
+    for title, names in help_pages.FLAGS_OF_SECTION.items():
+        assert {help_pages.section_of(name) for name in names} == {title}
 
 
 def test_a_flag_of_no_named_section_is_in_the_section_more():
-    assert flags.section_of("bilstm") == "more"
+    assert help_pages.section_of("bilstm") == "more"

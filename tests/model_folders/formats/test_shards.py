@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from model_folders.formats import weight_entries
+from model_folders.formats import shards
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def write_index(tmp_path):
 
 def test_an_index_names_the_file_of_each_weight(write_index, tmp_path):
     path = write_index({"a": "model-1.safetensors", "b": "model-2.safetensors"})
-    assert weight_entries.read_shard_paths(path, ".safetensors") == {
+    assert shards.read_shard_paths(path, ".safetensors") == {
         "a": str(tmp_path / "model-1.safetensors"),
         "b": str(tmp_path / "model-2.safetensors"),
     }
@@ -32,7 +32,7 @@ def test_an_index_names_the_file_of_each_weight(write_index, tmp_path):
 def test_an_index_without_files_is_refused(write_index, weight_map):
     path = write_index(weight_map)
     with pytest.raises(ValueError, match=f"^{re.escape(path)}: `weight_map`"):
-        weight_entries.read_shard_paths(path, ".safetensors")
+        shards.read_shard_paths(path, ".safetensors")
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_an_index_without_files_is_refused(write_index, weight_map):
 def test_a_file_outside_of_the_folder_is_refused(write_index, file):
     path = write_index({"a": file})
     with pytest.raises(ValueError, match="of this folder for a"):
-        weight_entries.read_shard_paths(path, ".safetensors")
+        shards.read_shard_paths(path, ".safetensors")

@@ -3,7 +3,7 @@
 import pytest
 
 import modeling
-from model_folders.formats.shape_checks import head_classes_of
+from model_folders.formats.head_names import head_classes_of
 from model_folders.kinds import ModelClass
 from tests.support.models import built, tiny_config
 

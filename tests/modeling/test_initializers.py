@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from modeling.layers import TruncatedNormal
+from modeling.initializers import TruncatedNormal
 
 
 def draw_weights(dtype):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.formats.huggingface_tokenizer import parse_tokenizer
+from model_folders.formats.huggingface_vocabulary import parse_tokenizer
 from tests.support.tokenizers.tokenizer_json import TOKENS, write_tokenizer_json
 
 IDS = {token: row for row, token in enumerate(TOKENS)}
