@@ -1,4 +1,8 @@
-"""Reads model.json, which this project writes beside weights, and its types.
+"""Reads model.json, what programs know of weights, and defines its types.
+
+This project writes the file beside weights. For people, model_card.py writes
+the README.md there, and training/run_files/model_description.py decides what
+the model.json of a run contains.
 
 The entries are plain dicts, so that they can be written as JSON again. Each
 entry may be missing. The code names a value after its type, such as
@@ -37,8 +41,9 @@ from typing import (
     is_typeddict,
 )
 
-from files.json_files import find_malformed_entry, read_json
+from files.json_files import read_json
 from files.paths import StrPath
+from files.typed_dict_checks import find_malformed_entry
 from model_folders.fingerprints import FingerprintEntry
 from model_folders.output_modes import OutputMode
 

@@ -15,19 +15,11 @@ from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypedDict, TypeGuard, TypeVar
 
 from data.ner.entity_scoring import list_entities, to_scheme
-from data.ner.labeled_spans import (
-    has_spans,
-    is_list_of_spans,
-    parse_span,
-)
+from data.ner.labeled_spans import has_spans, is_list_of_spans, parse_span
 from data.ner.ner_examples import find_words
 from data.ner.tag_names import is_tag
 from data.tables import tables
-from data.tables.column_names import (
-    SPAN_NAMES,
-    TAG_LIST_NAMES,
-    WORD_LIST_NAMES,
-)
+from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES, WORD_LIST_NAMES
 from files.json_files import JsonObject
 
 _ValueT = TypeVar("_ValueT")
@@ -244,7 +236,7 @@ class AnnotatedRow:
         self,
         words: _Entry[list[str]],
         tag_list: _Entry[list[object]],
-        others: "Sequence[_Entry[list[object]]]",
+        others: Sequence[_Entry[list[object]]],
     ) -> None:
         """Raises a ValueError if tags contradict the words or other tags.
 

@@ -1,4 +1,4 @@
-"""Writes model cards: the README.md of weights, of exports and of runs.
+"""Writes model cards, what people read of weights, exports and runs: README.md.
 
 Each class contains the values of one kind of card, and its template in
 templates/ contains the words. Every value that a template shows is escaped by

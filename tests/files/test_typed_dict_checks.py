@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import pytest
 
-from files.json_files import find_malformed_entry
+from files.typed_dict_checks import find_malformed_entry
 
 
 class Line(TypedDict):
