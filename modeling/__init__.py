@@ -27,8 +27,9 @@ What the models learn:
 
 What Keras calls:
 
+    features.py: the features that models read, and checks of a batch
     keras_fit.py: `KerasFitModel`, which `fit` trains with these losses on dicts
-        of features, whose names it checks
+        of features
     base_model.py: `BaseModel`, the base class of all models, which is created
         from a folder of weights, and which Keras saves, quantizes and exports
     keras_export.py: the shapes with which Keras exports a model

@@ -13,7 +13,6 @@ to, N = heads, W = width, V = width of the outputs and L = labels.
 
 import contextlib
 import contextvars
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 
@@ -75,39 +74,6 @@ def check_range(ids: Tensor, name: str, num_rows: int) -> None:
     """
     if _is_accelerated():
         fusions.check_range(ids, name, num_rows)
-
-
-def to_integer_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns ids [...] as integers, and checks them if their values are known.
-
-    While a graph is traced, the values are unknown, so nothing is checked. When
-    the graph runs, TensorFlow on a CPU raises an error for word ids beyond the
-    embedding table, and `check_range` checks segment ids and masked positions.
-
-    Raises:
-        ValueError: an id is below 0, not below `num_rows` or not a whole
-            number, or the ids have a type such as float16 or bool.
-    """
-    dtype = keras.backend.standardize_dtype(ids.dtype)
-    # Keras casts floats to a layer's dtype. In 16 bits, ids would be rounded.
-    if dtype in ("float16", "bfloat16", "bool", "string"):
-        raise ValueError(f"`{name}` must be integers. Received: {dtype}")
-    # Only tensors whose values are known have the method `numpy`.
-    if hasattr(ids, "numpy") and not _is_exporting():
-        values = keras.ops.convert_to_numpy(ids)
-        wrong = (values < 0) | (values >= num_rows) | (values % 1 != 0)
-        if wrong.any():
-            raise ValueError(
-                f"`{name}` must be whole numbers from 0 to {num_rows - 1}. "
-                f"Received: {values[wrong].tolist()[0]}"
-            )
-    return ids if dtype in ("int32", "int64") else keras.ops.cast(ids, "int32")
-
-
-def _is_exporting() -> bool:
-    """Returns whether torch.export is tracing, with tensors without values."""
-    torch = sys.modules.get("torch")
-    return torch is not None and torch.compiler.is_exporting()
 
 
 def layer_norm(

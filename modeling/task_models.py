@@ -19,8 +19,8 @@ from modeling.arguments import TaskModelArguments
 from modeling.base_model import BaseModel
 from modeling.base_task_model import OneHeadModel, TaskModel
 from modeling.bert import EncoderOutputs
+from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
-from modeling.ops import to_integer_ids
 from modeling.plain_ops import at_least_float32
 from modeling.sequence_ops import gather_indexes
 from modeling.tensors import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling import keras_fit
+from modeling import features
 from tests.support.models import SMALL
 
 IDS = np.zeros((2, 3), "int32")
@@ -15,12 +15,12 @@ IDS = np.zeros((2, 3), "int32")
 def test_a_model_reads_only_its_features():
     model = types.SimpleNamespace(feature_ranks={"input_ids": 2, "absent": 2})
     batch = {"input_ids": IDS, "label_ids": IDS}
-    assert [*keras_fit.select_features(model, batch)] == ["input_ids"]
+    assert [*features.select_features(model, batch)] == ["input_ids"]
 
 
 def test_a_model_that_states_no_features_reads_all():
     batch = {"input_ids": IDS, "factor": IDS}
-    assert [*keras_fit.select_features(object(), batch)] == [*batch]
+    assert [*features.select_features(object(), batch)] == [*batch]
 
 
 def check_names(batch):

@@ -4,13 +4,13 @@ import keras
 import numpy as np
 import pytest
 
-from modeling import ops
+from modeling import features
 
 
 def checked(values, dtype):
     """Returns ids of a table of ten rows, checked."""
     ids = keras.ops.convert_to_tensor(np.array(values, dtype))
-    return ops.to_integer_ids(ids, "input_ids", num_rows=10)
+    return features.to_integer_ids(ids, "input_ids", num_rows=10)
 
 
 def test_whole_numbers_of_any_type_become_integers():
