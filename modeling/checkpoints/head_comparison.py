@@ -60,7 +60,7 @@ def _head_weight_names(model: keras.Model) -> list[str]:
 def _describe_other_head(
     model: keras.Model,
     checkpoint: Checkpoint,
-    label_alternatives: Sequence[Sequence[str]] = (),
+    label_alternatives: Sequence[Sequence[str]],
 ) -> str | None:
     """Returns why a model cannot use the head in a folder, None if it can.
 
