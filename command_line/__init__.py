@@ -6,8 +6,9 @@ progress of a running command, and handles Ctrl-C. Nothing here loads
 TensorFlow, so that --help and wrong flags show quickly.
 
     cli.py: `Command`, which leads from the command line to the exit status
-    flags.py: makes a flag of each option with absl, prints --help, parses the
-        command line, ends the script if it is wrong, and returns the
+    flags.py: makes a flag of each option with absl, parses the command
+        line, ends the script if it is wrong, and returns the
         `ParsedCommand`
+    help_pages.py: prints what --help and --helpfull show
     user_errors.py: decides whether an error is the user's or a bug
 """

@@ -3,8 +3,7 @@
 import numpy as np
 
 from data.arrays import FloatArray
-from model_folders import kinds
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import CLASSIFICATION, MULTILABEL, OutputMode
 
 # In a multi-label classification, a label is predicted if its probability is
 # above this one.
@@ -17,10 +16,10 @@ def to_probabilities(logits: FloatArray, output_mode: OutputMode) -> FloatArray:
     In regression, `logits` are predicted values, which the function returns.
     `output_mode` is "classification", "multilabel" or "regression".
     """
-    if output_mode == kinds.MULTILABEL:
+    if output_mode == MULTILABEL:
         doubles = logits.astype(np.float64)
         return np.exp(-np.logaddexp(0, -doubles)).astype(logits.dtype)
-    if output_mode == kinds.CLASSIFICATION:
+    if output_mode == CLASSIFICATION:
         powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
         probabilities: FloatArray = powers / powers.sum(axis=-1, keepdims=True)
         return probabilities

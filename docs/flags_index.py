@@ -15,9 +15,10 @@ from typing import TypeAlias
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from command_line import cli, flags  # noqa: E402
+from command_line import cli, help_pages  # noqa: E402
 from command_line.flags import CommonConfig  # noqa: E402
-from options.config import Config, Option  # noqa: E402
+from options.config import Config  # noqa: E402
+from options.declared_options import Option  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",
@@ -145,8 +146,10 @@ def _title(scripts: tuple[str, ...]) -> str:
 
 def _table(rows: Rows) -> str:
     lines = ["\n| flag | default | |\n|---|---|---|\n"]
-    for title in (*flags.FLAGS_OF_SECTION, "more"):
-        group = [rows[name] for name in rows if flags.section_of(name) == title]
+    for title in (*help_pages.FLAGS_OF_SECTION, "more"):
+        group = [
+            rows[name] for name in rows if help_pages.section_of(name) == title
+        ]
         if group and len(group) < len(rows):
             lines.append(f"| **{title}** | | |\n")
         lines += group

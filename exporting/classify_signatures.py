@@ -31,9 +31,14 @@ from exporting.signatures import (
     share_graph,
     text_inputs,
 )
-from model_folders import kinds
-from model_folders.kinds import ModelClass, OutputMode
+from model_folders.kinds import ModelClass
 from model_folders.model_json import ClassifierSettings, SharedHeadSettings
+from model_folders.output_modes import (
+    CLASSIFICATION,
+    MULTILABEL,
+    REGRESSION,
+    OutputMode,
+)
 from modeling.task_models import BertClassifier, BertMultipleChoice
 
 
@@ -90,7 +95,7 @@ def create_classify_signatures(
     stride = head_settings.get("doc_stride") or 0
     num_texts = head_settings.get("num_texts")
     labels = None
-    if output_mode != kinds.REGRESSION:
+    if output_mode != REGRESSION:
         labels = choose_output_labels(model, head_settings)
     exported_output = export_formats.exported_output_of(
         ModelClass.CLASSIFIER, head_settings
@@ -290,7 +295,7 @@ def _choose_labels(
 ) -> Tensors:
     """Returns the outputs `label`, [N] or [N, L], and `labels`, [N, L]."""
     label_rows = tf.tile([labels], [tf.shape(probabilities)[0], 1])
-    if output_mode == kinds.MULTILABEL:
+    if output_mode == MULTILABEL:
         label = tf.where(probabilities > MULTILABEL_THRESHOLD, label_rows, "")
     else:
         label = tf.gather(labels, tf.argmax(probabilities, -1))
@@ -309,4 +314,4 @@ def create_choice_signatures(
         head_settings: settings of the head. A multiple-choice model needs none.
         options: none of them applies to `ids`.
     """
-    return ExportSignatures(create_label_predictor(model, kinds.CLASSIFICATION))
+    return ExportSignatures(create_label_predictor(model, CLASSIFICATION))

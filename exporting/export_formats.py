@@ -24,8 +24,14 @@ from typing import Final, Literal, TypeAlias, get_args
 from data.arrays import FloatArray
 from data.probabilities import to_log_probabilities
 from model_folders import kinds
-from model_folders.kinds import ModelClass, OutputMode
+from model_folders.kinds import ModelClass
 from model_folders.model_json import ClassifierSettings
+from model_folders.output_modes import (
+    CLASSIFICATION,
+    MULTILABEL,
+    REGRESSION,
+    OutputMode,
+)
 
 # Format of the network in an export, which an engine of the same name runs.
 ExportFormat: TypeAlias = Literal["saved_model", "litert", "onnx"]
@@ -81,21 +87,21 @@ def exported_output_of(
     if kind.exports_logits:
         return LOGITS
     if not kind.classifies_texts:
-        return kinds.CLASSIFICATION
+        return CLASSIFICATION
     output_mode = output_mode_of(head_settings)
-    if head_settings.get("doc_stride") and output_mode != kinds.REGRESSION:
+    if head_settings.get("doc_stride") and output_mode != REGRESSION:
         return LOGITS
     return output_mode
 
 
 def output_mode_of(head_settings: ClassifierSettings) -> OutputMode:
     """Returns the `output_mode` of a classifier, CLASSIFICATION by default."""
-    return head_settings.get("output_mode") or kinds.CLASSIFICATION
+    return head_settings.get("output_mode") or CLASSIFICATION
 
 
 def output_name_of(exported_output: ExportedOutput) -> str:
     """Returns the name of the output that contains an `exported_output`."""
-    names = {LOGITS: "logits", kinds.REGRESSION: "values"}
+    names = {LOGITS: "logits", REGRESSION: "values"}
     return names.get(exported_output, "probabilities")
 
 
@@ -124,10 +130,10 @@ def to_logits(
     if exported_output == LOGITS:
         # The logits of a head of several outputs are all outputs.
         return outputs.get("logits", outputs)
-    if exported_output == kinds.REGRESSION:
+    if exported_output == REGRESSION:
         return outputs["values"][:, None]
     probabilities = outputs["probabilities"]
-    if exported_output == kinds.MULTILABEL:
+    if exported_output == MULTILABEL:
         # 0 for a probability of 0.5, above which a label is predicted.
         log_odds: FloatArray = to_log_probabilities(probabilities)
         log_odds = log_odds - to_log_probabilities(1 - probabilities)

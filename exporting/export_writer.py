@@ -31,11 +31,9 @@ from exporting.tag_signatures import create_tag_signatures
 from files import atomic
 from files.paths import explain_tensorflow_errors
 from model_folders import atomic_folders, kinds, model_json
-from model_folders.bert_config import (
-    BERT_CONFIG_FILE,
-    HUGGINGFACE_CONFIG_FILE,
-)
-from model_folders.cards import model_card
+from model_folders.bert_config import BERT_CONFIG_FILE, HUGGINGFACE_CONFIG_FILE
+from model_folders.cards import file_table, model_card
+from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.formats.huggingface_config import (
     PROBLEM_TYPE_OF_MODE,
     create_config_json,
@@ -264,7 +262,7 @@ def _create_model_json(
     preset = options.weights or None
     if preset is not None and not isinstance(preset, Preset):
         preset = read_preset(preset)
-    contents = model_card.create_model_json_of_copy(
+    contents = create_model_json_of_copy(
         preset, kinds.model_class_of(model), head_settings
     )
     contents[model_json.CHECKSUMS] = checksums.checksums_of_networks(
@@ -275,7 +273,7 @@ def _create_model_json(
 
 def _measure_files(folder: Path, options: ExportOptions) -> dict[str, int]:
     """Returns {name: size in bytes} of the files that the card lists."""
-    sizes = model_card.file_sizes(folder)
+    sizes = file_table.file_sizes(folder)
     if not _is_only_saved_model(options):
         # The card lists model.json too, which is written later.
         sizes[model_json.MODEL_JSON_FILE] = 0

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from exporting import export_formats
 from exporting.signatures import PredictFeatures, Tensors
-from model_folders import kinds
+from model_folders import output_modes
 from model_folders.formats.huggingface_config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_json import SharedHeadSettings
@@ -67,8 +67,8 @@ def compute_outputs(
     """
     if exported_output == export_formats.LOGITS:
         return {"logits": logits}
-    if exported_output == kinds.REGRESSION:
+    if exported_output == output_modes.REGRESSION:
         return {"values": logits[:, 0]}
-    if exported_output == kinds.MULTILABEL:
+    if exported_output == output_modes.MULTILABEL:
         return {"probabilities": tf.sigmoid(logits)}
     return {"probabilities": tf.nn.softmax(logits)}

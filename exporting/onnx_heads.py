@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from exporting import export_formats
 from exporting.onnx_graph import EncoderOutputNames, GraphBuilder
-from model_folders import kinds
+from model_folders import kinds, output_modes
 from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.task_models import (
@@ -75,10 +75,10 @@ class EncoderGraph:
         outputs = {"logits": GraphOutput(logits, shape)}
         if self.exported_output == export_formats.LOGITS:
             return outputs
-        if self.exported_output == kinds.REGRESSION:
+        if self.exported_output == output_modes.REGRESSION:
             values = self.builder.select(logits, 0, axis=-1)
             return outputs | {"values": GraphOutput(values, shape[:1])}
-        is_multilabel = self.exported_output == kinds.MULTILABEL
+        is_multilabel = self.exported_output == output_modes.MULTILABEL
         operation = "Sigmoid" if is_multilabel else "Softmax"
         probabilities = self.builder.add(operation, logits)
         return outputs | {"probabilities": GraphOutput(probabilities, shape)}

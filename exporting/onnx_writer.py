@@ -30,7 +30,7 @@ from exporting.onnx_heads import (
     add_head,
 )
 from exporting.signatures import ExportSignatures
-from model_folders import kinds
+from model_folders.output_modes import CLASSIFICATION
 from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
@@ -89,7 +89,7 @@ def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
 
 def create_graph(
     model: BaseModel,
-    exported_output: ExportedOutput = kinds.CLASSIFICATION,
+    exported_output: ExportedOutput = CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:

@@ -12,7 +12,8 @@ from exporting.common_signatures import (
 )
 from exporting.export_options import ExportOptions
 from exporting.signatures import ExportSignatures, Signatures, Tensors
-from modeling.accelerated.graphs import kernels_to_cast, replaced_values
+from modeling.accelerated.graphs import replaced_values
+from modeling.accelerated.prediction import kernels_to_cast
 from modeling.base_model import BaseModel
 
 _Graph: TypeAlias = tf.types.experimental.ConcreteFunction

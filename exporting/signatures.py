@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, TypeVar, TypeVarTuple
 import tensorflow as tf
 
 from exporting import export_formats
-from model_folders import kinds
+from model_folders import output_modes
 from model_folders.model_json import HeadSettings
 from modeling import ops
 
@@ -59,7 +59,7 @@ class ExportSignatures:
     head_settings: HeadSettings = dataclasses.field(
         default_factory=HeadSettings
     )
-    exported_output: export_formats.ExportedOutput = kinds.CLASSIFICATION
+    exported_output: export_formats.ExportedOutput = output_modes.CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:

@@ -22,8 +22,8 @@ from exporting.signatures import (
     text_inputs,
 )
 from exporting.tagging_graph import cut_texts, decode_legal_tags, separate_words
-from model_folders import kinds
 from model_folders.model_json import TokenClassifierSettings
+from model_folders.output_modes import CLASSIFICATION
 from modeling.task_models import BertTokenClassifier
 
 
@@ -94,7 +94,7 @@ class _WordTagger:
         self._options = options
         self._tokenizer = options.packing.tokenizer
         self.predict = share_graph(
-            create_label_predictor(model, kinds.CLASSIFICATION)
+            create_label_predictor(model, CLASSIFICATION)
         )
         # Both signatures call the same graph.
         self.tag_words = share_graph(self._tag_words)

@@ -4,8 +4,9 @@ Definitions of what such a folder states. `data`, `modeling`, `training` and
 `serving` share them:
 
     bert_config.py: the sizes and rates of a network
-    kinds.py: one entry for each class of models, the modes of a classifier, and
-        the classes that Keras loads from a `.keras` file
+    kinds.py: one entry for each class of models
+    output_modes.py: what the labels of a classifier are
+    saved_classes.py: the classes that Keras loads from a `.keras` file
     labels.py: the names of outputs, their order, and labels.txt
     scores.py: the scores in the folder of a run, and which are of one label
 
@@ -14,6 +15,7 @@ Which module reads the files of a folder:
     reading/: `read_preset` and `Preset`, all that the files of a folder state
     model_json.py: model.json, which this project writes: its entries with their
         types and valid values, and `read_model_json`
+    fingerprints.py: which files a training read, as model.json records them
     tokenizer_files.py: creates vocab.txt and the files beside it
     formats/: the files of each format of weights
 

@@ -1,14 +1,13 @@
 """The kinds of models: one entry for each class of models in `modeling`.
 
 The name of a kind is the name of its class, which model.json records. All other
-modules look up here what depends on the kind, what the labels of a classifier
-are, and which module defines a class. docs/adding_a_task.md lists the files
-that a new head needs. This module imports neither Keras nor TensorFlow.
+modules look up here what depends on the kind. docs/adding_a_task.md lists the
+files that a new head needs. This module imports neither Keras nor TensorFlow.
 """
 
 import dataclasses
 import enum
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 
 class ModelClass(enum.StrEnum):
@@ -92,34 +91,6 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
     ModelClass.EMBEDDER: ModelKind(
         pipeline_tag="feature-extraction", has_trained_head=False
     ),
-}
-
-# What a classifier's labels are: one for each text, any number, or a number.
-# --output_mode sets it, and model.json records it.
-OutputMode: TypeAlias = Literal["classification", "multilabel", "regression"]
-CLASSIFICATION: Final = "classification"
-MULTILABEL: Final = "multilabel"
-REGRESSION: Final = "regression"
-
-# {name of a class in `modeling`: its module}. `modeling` offers these names.
-MODULE_OF_MODELING_CLASS: dict[str, str] = {
-    **dict.fromkeys(KIND_OF_CLASS, "modeling.task_models"),
-    ModelClass.ENCODER: "modeling.bert",
-    "ClassifierLoss": "modeling.losses",
-    "ContrastiveLoss": "modeling.losses",
-    "CosineLoss": "modeling.losses",
-    "MultiLabelLoss": "modeling.losses",
-    "PretrainingLoss": "modeling.losses",
-    "RankingLoss": "modeling.losses",
-    "RegressionLoss": "modeling.losses",
-    "SpanLoss": "modeling.losses",
-    "TokenLoss": "modeling.losses",
-}
-# {name of a class that a `.keras` file may name: its module}. A model that
-# reads strings contains a layer of `data.text`, so both packages register all
-# these classes, by dependencies/registration.py. That imports no module yet.
-MODULE_OF_SAVED_CLASS = MODULE_OF_MODELING_CLASS | {
-    "BertTextClassifierPreprocessor": "data.text.preprocessor",
 }
 
 

@@ -1,6 +1,6 @@
 """The names of outputs: their order, their normal form, and labels.txt.
 
-Messages of all packages list labels by `join_labels`.
+`describe_labels` lists labels in messages.
 """
 
 import itertools
@@ -19,8 +19,8 @@ def is_label(label: object) -> bool:
     return isinstance(label, str) and label.splitlines() == [label]
 
 
-def join_labels(labels: Sequence[str]) -> str:
-    """Joins labels, or descriptions of labels, for a message.
+def describe_labels(labels: Sequence[str]) -> str:
+    """Returns labels, or texts about labels, as a message lists them.
 
     Names the first ten, and the number of the others.
     """

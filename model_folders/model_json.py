@@ -1,4 +1,8 @@
-"""Reads model.json, which this project writes beside weights, and its types.
+"""Reads model.json, what programs know of weights, and defines its types.
+
+This project writes the file beside weights. For people, model_card.py writes
+the README.md there, and training/run_files/model_description.py decides what
+the model.json of a run contains.
 
 The entries are plain dicts, so that they can be written as JSON again. Each
 entry may be missing. The code names a value after its type, such as
@@ -10,9 +14,8 @@ entry may be missing. The code names a value after its type, such as
         the head settings that the task has fixed, and the TrainingInputs
     Provenance: the run that trained the weights, with its TrainingSettings
 
-Some keys of the file are other words. Each has a constant: HEAD_SETTINGS and
-PROVENANCE below, and SETS_ENTRY and DEV_SET_RULE_ENTRY in
-training/dev_set_rules.py.
+Some keys of the file are other words, which only this module and
+training/dev_set_rules.py (SETS_ENTRY, DEV_SET_RULE_ENTRY) know.
 
 Where a command is compared with model.json, what the file contains is
 "recorded", and what the command would write is "current".
@@ -38,15 +41,13 @@ from typing import (
     is_typeddict,
 )
 
-from files.json_files import find_malformed_entry, read_json
+from files.json_files import read_json
 from files.paths import StrPath
-from model_folders.kinds import OutputMode
+from files.typed_dict_checks import find_malformed_entry
+from model_folders.fingerprints import FingerprintEntry
+from model_folders.output_modes import OutputMode
 
 MODEL_JSON_FILE = "model.json"
-# Key of the entry with the HeadSettings.
-HEAD_SETTINGS: Final = "task"
-# Key of the entry with the Provenance of the weights.
-PROVENANCE: Final = "origin"
 # Key of the entry with the checksums of an export's networks.
 CHECKSUMS: Final = "checksums"
 # Version of the format of model.json.
@@ -56,11 +57,6 @@ VERSION = 1
 Count: TypeAlias = Annotated[int, range(1, 2**31)]
 # A length of inputs in WordPieces, of which [CLS] and [SEP] are two.
 InputLength: TypeAlias = Annotated[int, range(3, 2**31)]
-# Tells a file from other files with the same name: [name, bytes, a checksum],
-# and of a file of records [name, bytes, three checksums]. A fingerprint is a
-# list, as in JSON, because a resumed run compares it with model.json as a
-# whole.
-Fingerprint: TypeAlias = list[str | int]
 
 
 class TokenizerIdentity(TypedDict, total=False):
@@ -208,23 +204,27 @@ class RunFlagsEntry(TypedDict, total=False):
 class TrainingInputs(TypedDict, total=False):
     """The inputs of a training: flags, data, tokenizer, network and weights.
 
+    JSON contains each fingerprint as a list.
+
     Attributes:
         flags: the flags that a run compares when it is resumed.
-        data: (name, file, rows, checksum) of each set, as a `SetFingerprint`
-            names them. In JSON, each is a list.
+        data: a `SetFingerprint` of each set.
         split: the rule of the dev set. training/dev_set_rules.py says
             why the key is "split".
-        train_records: the files of the records of the train set.
-        input_file: the files of pretraining records to train on.
-        eval_input_file: the files of pretraining records to evaluate.
+        train_records: a `FileFingerprint` of each file with records of the
+            train set.
+        input_file: a `RecordFileFingerprint` of each file of pretraining
+            records to train on.
+        eval_input_file: the same of those to evaluate.
         tokenizer: the tokenizer's properties.
         bert_config: contents of bert_config.json.
         left_to_right: whether a token attends only to the tokens before it.
         bilstm: whether a head reads the vectors through a bidirectional LSTM.
-        init_checkpoint: the checkpoint of the start.
+        init_checkpoint: a `FileFingerprint` of each file of the checkpoint of
+            the start.
         init_checkpoint_network: settings that determine what the weights of the
             start compute.
-        teacher: the checkpoint of the teacher.
+        teacher: the same of the checkpoint of the teacher.
         teacher_network: settings that determine what the weights of the teacher
             compute.
     """
@@ -232,16 +232,16 @@ class TrainingInputs(TypedDict, total=False):
     flags: RunFlagsEntry
     data: Sequence[tuple[str, str, int, int]]
     split: DevSetRuleEntry
-    train_records: list[Fingerprint]
-    input_file: list[Fingerprint]
-    eval_input_file: list[Fingerprint]
+    train_records: Sequence[FingerprintEntry]
+    input_file: Sequence[FingerprintEntry]
+    eval_input_file: Sequence[FingerprintEntry]
     tokenizer: TokenizerIdentity
     bert_config: Mapping[str, object]
     left_to_right: bool
     bilstm: bool
-    init_checkpoint: list[Fingerprint] | None
+    init_checkpoint: Sequence[FingerprintEntry] | None
     init_checkpoint_network: Mapping[str, object]
-    teacher: list[Fingerprint] | None
+    teacher: Sequence[FingerprintEntry] | None
     teacher_network: Mapping[str, object]
 
 
@@ -315,6 +315,17 @@ def read_model_json(folder: StrPath) -> ModelJson:
     return cast("ModelJson", values)
 
 
+def create_contents(
+    head_settings: HeadSettings, provenance: Provenance
+) -> ModelJson:
+    """Returns the contents of a new model.json."""
+    return {
+        "version": VERSION,
+        "task": head_settings,
+        "origin": provenance,
+    }
+
+
 def format_json(contents: ModelJson) -> str:
     """Returns the text of a model.json."""
     return json.dumps(contents, indent=2) + "\n"
@@ -326,7 +337,7 @@ def head_settings_of(contents: ModelJson) -> HeadSettings:
     Args:
         contents: contents of model.json.
     """
-    return contents.get(HEAD_SETTINGS, HeadSettings())
+    return contents.get("task", HeadSettings())
 
 
 def provenance_of(contents: ModelJson) -> Provenance:
@@ -335,7 +346,7 @@ def provenance_of(contents: ModelJson) -> Provenance:
     Args:
         contents: contents of model.json.
     """
-    return contents.get(PROVENANCE, Provenance())
+    return contents.get("origin", Provenance())
 
 
 def training_settings_of(contents: ModelJson) -> TrainingSettings:

@@ -11,8 +11,9 @@ The network and its heads:
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
     dense.py: a dense layer with its activation
-    layers.py: `BertLayer`, the base class of the layers, the types of the
-        arguments that layers and models share, and the initial weights
+    layers.py: `BertLayer`, the base class of the layers
+    arguments.py: types of the arguments that layers and models share
+    initializers.py: the initial weights
     heads.py: what each task adds to the encoder
     base_task_model.py: `TaskModel`, the base class: an encoder with a head,
         and `OneHeadModel`, whose head is one layer
@@ -26,19 +27,21 @@ What the models learn:
 
 What Keras calls:
 
+    features.py: the features that models read, and checks of a batch
     keras_fit.py: `KerasFitModel`, which `fit` trains with these losses on dicts
-        of features, whose names it checks
+        of features
     base_model.py: `BaseModel`, the base class of all models, which is created
         from a folder of weights, and which Keras saves, quantizes and exports
+    keras_export.py: the shapes with which Keras exports a model
 
 What the layers compute with:
 
     tensors.py: types of tensors, and of what models read and return
-    ops.py: building blocks, which call faster versions on TensorFlow, masks,
-        and the vectors at some positions
+    ops.py: building blocks, which call faster versions on TensorFlow
+    sequence_ops.py: attention masks, and the vectors at some positions
     plain_ops.py: formulas of ops.py in `keras.ops`, which XLA compiles too
-    row_layouts.py: leaves the rows of padding out, and packs short sequences
-        into long ones for attention
+    row_layouts.py: leaves the rows of padding out
+    packing.py: packs short sequences into long ones, for attention
     accelerated/: the faster versions, which TensorFlow fuses or compiles
 
 Files of weights:
@@ -56,7 +59,7 @@ from typing import TYPE_CHECKING, Any
 from dependencies import lazy
 from dependencies.installation import read_version
 from dependencies.registration import register_saved_classes
-from model_folders.kinds import (
+from model_folders.saved_classes import (
     MODULE_OF_MODELING_CLASS,
     MODULE_OF_SAVED_CLASS,
 )
@@ -68,30 +71,29 @@ if TYPE_CHECKING:
     from model_folders.formats.huggingface_weights import (
         find_huggingface as find_huggingface,
     )
-    from model_folders.labels import find_order as find_order
     from model_folders.reading.config_files import load_config as load_config
     from modeling.bert import BertModel as BertModel
+    from modeling.checkpoints.finding import (
+        check_checkpoint as check_checkpoint,
+    )
+    from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
+    from modeling.checkpoints.finding import read_shapes as read_shapes
     from modeling.checkpoints.huggingface_checkpoint import (
         save_huggingface as save_huggingface,
     )
     from modeling.checkpoints.kerashub_writer import (
         save_kerashub as save_kerashub,
     )
-    from modeling.checkpoints.loading import (
-        check_checkpoint as check_checkpoint,
-    )
-    from modeling.checkpoints.loading import find_checkpoint as find_checkpoint
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
-    from modeling.checkpoints.loading import read_shapes as read_shapes
-    from modeling.checkpoints.model_creation import (
-        extend_model as extend_model,
-    )
     from modeling.checkpoints.tf1_checkpoint import (
         save_checkpoint as save_checkpoint,
     )
     from modeling.checkpoints.tf1_checkpoint import save_release as save_release
     from modeling.checkpoints.variables import (
         named_variables as named_variables,
+    )
+    from modeling.checkpoints.vocabulary_extension import (
+        extend_model as extend_model,
     )
     from modeling.distillation import DistillationLoss as DistillationLoss
     from modeling.distillation import Distiller as Distiller
@@ -124,11 +126,10 @@ _MODULE_OF_NAME = {
     "load_checkpoint": "modeling.checkpoints.loading",
     "load_config": "model_folders.reading.config_files",
     # Looking into files of weights.
-    "find_checkpoint": "modeling.checkpoints.loading",
-    "check_checkpoint": "modeling.checkpoints.loading",
-    "read_shapes": "modeling.checkpoints.loading",
+    "find_checkpoint": "modeling.checkpoints.finding",
+    "check_checkpoint": "modeling.checkpoints.finding",
+    "read_shapes": "modeling.checkpoints.finding",
     "find_huggingface": "model_folders.formats.huggingface_weights",
-    "find_order": "model_folders.labels",
     # Writing a model.
     "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
     "save_release": "modeling.checkpoints.tf1_checkpoint",
@@ -136,7 +137,7 @@ _MODULE_OF_NAME = {
     "save_kerashub": "modeling.checkpoints.kerashub_writer",
     # A model in memory.
     "named_variables": "modeling.checkpoints.variables",
-    "extend_model": "modeling.checkpoints.model_creation",
+    "extend_model": "modeling.checkpoints.vocabulary_extension",
 }
 
 __all__ = [*_MODULE_OF_NAME]

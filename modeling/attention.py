@@ -15,8 +15,8 @@ from typing import Unpack
 import keras
 
 from modeling import ops
+from modeling.arguments import LayerArguments
 from modeling.dense import Dense
-from modeling.layers import LayerArguments
 from modeling.row_layouts import Layout
 from modeling.tensors import Shape, Tensor
 

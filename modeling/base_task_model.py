@@ -19,11 +19,12 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
+from modeling.arguments import EncoderArguments
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
-from modeling.layers import EncoderArguments
-from modeling.ops import attended_positions, dropout, dropout_seed
+from modeling.ops import dropout, dropout_seed
+from modeling.sequence_ops import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
 
 # What the head returns, and so what a call of the model returns.

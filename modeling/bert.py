@@ -17,18 +17,20 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig, check_config
-from modeling.base_model import BaseModel, to_functional_model
+from modeling.base_model import BaseModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
-from modeling.layers import TruncatedNormal
-from modeling.ops import (
+from modeling.initializers import TruncatedNormal
+from modeling.keras_export import to_functional_model
+from modeling.ops import dropout_seed
+from modeling.packing import PackedLayout
+from modeling.row_layouts import TrimmedLayout
+from modeling.sequence_ops import (
     attended_positions,
     create_attention_mask_from_input_mask,
-    dropout_seed,
     gather_vectors,
     last_positions,
 )
-from modeling.row_layouts import PackedLayout, TrimmedLayout
 from modeling.tensors import Features, Shape, Tensor
 
 

@@ -5,7 +5,7 @@ from typing import Unpack
 import keras
 
 from modeling import ops
-from modeling.layers import LayerArguments
+from modeling.arguments import LayerArguments
 from modeling.tensors import Tensor
 
 

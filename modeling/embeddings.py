@@ -9,7 +9,9 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
-from modeling.layers import BertLayer, LayerArguments
+from modeling.arguments import LayerArguments
+from modeling.features import to_integer_ids
+from modeling.layers import BertLayer
 from modeling.tensors import Shape, Tensor
 
 
@@ -79,10 +81,10 @@ class Embeddings(BertLayer):
         training: bool = False,
     ) -> Tensor:
         """Computes the embeddings of a batch, float [B, T, W]."""
-        input_ids = ops.to_integer_ids(
+        input_ids = to_integer_ids(
             input_ids, "input_ids", self.config.vocab_size
         )
-        token_type_ids = ops.to_integer_ids(
+        token_type_ids = to_integer_ids(
             token_type_ids, "segment_ids", self.config.type_vocab_size
         )
         if self.use_one_hot_embeddings:

@@ -13,11 +13,13 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
+from modeling.arguments import LayerArguments
 from modeling.attention import AttentionLayer
 from modeling.dense import Dense
-from modeling.layers import BertLayer, LayerArguments
+from modeling.layers import BertLayer
 from modeling.ops import dropout_seed
-from modeling.row_layouts import Layout, PackedLayout, PaddedLayout
+from modeling.packing import PackedLayout
+from modeling.row_layouts import Layout, PaddedLayout
 from modeling.tensors import Shape, Tensor
 
 

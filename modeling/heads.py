@@ -9,9 +9,11 @@ from typing import Unpack
 import keras
 
 from model_folders.bert_config import BertConfig
-from modeling.layers import BertLayer, LayerArguments
-from modeling.ops import dense, gather_vectors, last_positions
+from modeling.arguments import LayerArguments
+from modeling.layers import BertLayer
+from modeling.ops import dense
 from modeling.plain_ops import ACTIVATIONS
+from modeling.sequence_ops import gather_vectors, last_positions
 from modeling.tensors import Shape, Tensor
 
 

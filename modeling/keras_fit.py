@@ -1,8 +1,7 @@
 """Makes Keras's `fit`, `evaluate` and `predict` read a dict of features.
 
-The features have Google's names, which the model checks. The last functions
-find the labels and weights of `fit` among the features, for our losses and for
-Keras's metrics.
+The functions below the class find the labels and weights of `fit` among these
+features, for our losses and for Keras's metrics.
 """
 
 from collections.abc import Mapping
@@ -11,33 +10,13 @@ from typing import Any, ClassVar, TypeAlias, cast
 import keras
 
 from model_folders.bert_config import BertConfig
-from modeling import ops
 from modeling.base_loss import AnyLoss, Loss
+from modeling.features import check_names, check_ranges
 from modeling.tensors import Features, Outputs, Tensor
 
 # The labels or weights that a caller of `fit` passes: one tensor, or
 # {name: tensor}.
 Labels: TypeAlias = Tensor | Features
-# All features that records may contain. A model accepts even the features that
-# it does not read, so that you can pass a complete training batch.
-_FEATURE_NAMES = (
-    "input_ids",
-    "input_mask",
-    "segment_ids",
-    "masked_lm_positions",
-    "masked_lm_ids",
-    "masked_lm_weights",
-    "next_sentence_labels",
-    "label_ids",
-    "label_weights",
-    "is_real_example",
-    "example_weights",
-    "unique_ids",
-    "start_positions",
-    "end_positions",
-)
-# The features that a caller may omit.
-_OPTIONAL_FEATURES = {"input_mask", "segment_ids"}
 
 
 class KerasFitModel(keras.Model):
@@ -72,22 +51,7 @@ class KerasFitModel(keras.Model):
             ValueError: a name is unknown or missing, or the features are no
                 dict.
         """
-        model_class = type(self).__name__
-        names = sorted(self.feature_ranks)
-        if not isinstance(features, Mapping):
-            raise ValueError(
-                f"{model_class} reads a dict of {names}; received "
-                f"{type(features).__name__}"
-            )
-        if unknown := features.keys() - {*names, *_FEATURE_NAMES}:
-            raise ValueError(
-                f"{sorted(unknown)} are no inputs of {model_class}. Its inputs "
-                f"are {names}"
-            )
-        if missing := {*names} - _OPTIONAL_FEATURES - features.keys():
-            raise ValueError(
-                f"{model_class} lacks the inputs {sorted(missing)}"
-            )
+        check_names(features, type(self).__name__, self.feature_ranks)
 
     # The arguments are those of `keras.Model.compile`.
     def compile(self, *args: Any, **kwargs: Any) -> None:
@@ -141,7 +105,7 @@ class KerasFitModel(keras.Model):
         # The batch may also be a tensor of `input_ids`, without segment ids.
         if isinstance(features, Mapping):
             self.check_features(features)
-            _check_ranges(features, self.config.type_vocab_size)
+            check_ranges(features, self.config.type_vocab_size)
 
     def compute_loss(
         self,
@@ -159,7 +123,7 @@ class KerasFitModel(keras.Model):
         `TokenLoss`, `label_weights` [B, T].
         """
         if isinstance(self.loss, Loss):
-            features = join_labels(self.loss, x or {}, y, sample_weight)
+            features = merge_labels(self.loss, x or {}, y, sample_weight)
             # Keras always passes the outputs, although the default of `y_pred`
             # is None.
             loss, _ = self.loss(cast("Outputs", y_pred), features)
@@ -181,7 +145,7 @@ class KerasFitModel(keras.Model):
         labels: object = y
         weights: object = sample_weight
         if isinstance(self.loss, Loss) and self._compile_metrics is not None:
-            features = join_labels(self.loss, x, y, sample_weight)
+            features = merge_labels(self.loss, x, y, sample_weight)
             labels, weights = labels_and_weights(self.loss, features)
         elif isinstance(y, Mapping) and isinstance(y_pred, Mapping):
             # Keras would need labels even of outputs without metrics.
@@ -191,43 +155,13 @@ class KerasFitModel(keras.Model):
         return super().compute_metrics(x, labels, y_pred, weights)
 
 
-def _check_ranges(features: Features, num_segments: int) -> None:
-    """Checks segment ids and masked positions when the graph of a step runs.
-
-    Segments are looked up by multiplying one-hot vectors with the table, so an
-    id beyond the table would silently become a vector of zeros. A masked
-    position beyond the sequence would select a WordPiece of another example in
-    the batch. Exports contain a check of their own.
-
-    Args:
-        features: the features of a batch, with `input_ids` int [B, T] or
-            [B, C, T].
-        num_segments: number of segments that the model knows.
-    """
-    length = features["input_ids"].shape[-1]
-    sizes = {"segment_ids": num_segments, "masked_lm_positions": length}
-    for name, size in sizes.items():
-        if size and features.get(name) is not None:
-            ops.check_range(features[name], name, size)
-
-
-def select_features(model: object, features: Features) -> dict[str, Tensor]:
-    """Returns the features that a model reads.
-
-    Omits other features of the records, such as labels. If the model has no
-    `feature_ranks`, returns all features.
-    """
-    names = getattr(model, "feature_ranks", features)
-    return {name: features[name] for name in names if name in features}
-
-
-def join_labels(
+def merge_labels(
     loss: AnyLoss,
     features: Features,
     labels: Labels | None,
     sample_weight: Labels | None,
 ) -> Features:
-    """Joins a batch of Keras's `fit` to the features that a loss reads.
+    """Merges a batch of Keras's `fit` into the features that a loss reads.
 
     Args:
         loss: the loss that the model was compiled with.
@@ -240,21 +174,21 @@ def join_labels(
     Raises:
         ValueError: a label or a weight is missing.
     """
-    joined = dict(features)
+    merged = dict(features)
     names = loss.label_features
     if isinstance(labels, Mapping):
-        joined |= labels
+        merged |= labels
     elif labels is not None and len(names) == 1:
-        joined[names[0]] = labels
+        merged[names[0]] = labels
     if sample_weight is not None:
         # `fit` also accepts a dict of weights, but our losses do not.
-        joined[loss.sample_weight_feature] = cast("Tensor", sample_weight)
-    if missing := [name for name in names if name not in joined]:
+        merged[loss.sample_weight_feature] = cast("Tensor", sample_weight)
+    if missing := [name for name in names if name not in merged]:
         raise ValueError(
             f"{type(loss).__name__} lacks {', '.join(missing)}. Pass a dict of "
             f"{', '.join(names)} as labels (y)"
         )
-    return joined
+    return merged
 
 
 def labels_and_weights(

@@ -1,47 +1,11 @@
-"""What layers and models share: arguments, a base class, initial weights.
+"""The base class of the layers, and all layers inside another."""
 
-A constructor that passes arguments on declares their types, for example
-`**arguments: Unpack[LayerArguments]`.
-"""
-
-import math
-from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import keras
 
 from model_folders.bert_config import BertConfig
-from modeling.tensors import Tensor
-
-
-class LayerArguments(TypedDict, total=False):
-    """Arguments of `keras.layers.Layer` that our layers and models accept."""
-
-    name: str | None
-    dtype: str | keras.DTypePolicy | None
-    trainable: bool
-
-
-class EncoderArguments(TypedDict, total=False):
-    """Arguments of `BertModel` that a task model passes on to its encoder."""
-
-    use_one_hot_embeddings: bool
-    gradient_checkpointing: bool
-    left_to_right: bool
-    trim_padding: bool
-    seed: int | None
-
-
-class TaskModelArguments(EncoderArguments, LayerArguments, total=False):
-    """Arguments that every task model accepts besides its own."""
-
-    bilstm: bool
-
-
-class ModelArguments(TaskModelArguments, total=False):
-    """Arguments of any model. Only classifiers accept `num_labels`."""
-
-    num_labels: int
+from modeling.arguments import LayerArguments
 
 
 class BertLayer(keras.layers.Layer):
@@ -69,34 +33,6 @@ class BertLayer(keras.layers.Layer):
             epsilon=self.config.layer_norm_eps,
             name="LayerNorm",
             dtype=self.dtype_policy,
-        )
-
-
-@keras.saving.register_keras_serializable(package="bert")
-class TruncatedNormal(keras.initializers.TruncatedNormal):
-    """Samples a truncated normal distribution with its inverse CDF.
-
-    This is twice as fast as Keras's initializer, which redraws values beyond
-    two standard deviations.
-    """
-
-    def __call__(
-        self, shape: Sequence[int], dtype: str | None = None
-    ) -> Tensor:
-        """Returns a tensor of random values with this shape and dtype."""
-        dtype = keras.backend.standardize_dtype(dtype)
-        limit = math.erf(math.sqrt(2.0))
-        uniform = keras.random.uniform(
-            shape,
-            -limit,
-            limit,
-            # 16-bit floats are too coarse for a uniform draw.
-            dtype=keras.backend.result_type(dtype, "float32"),
-            seed=self.seed,
-        )
-        scale = self.stddev * math.sqrt(2.0)
-        return keras.ops.cast(
-            self.mean + scale * keras.ops.erfinv(uniform), dtype
         )
 
 

@@ -13,14 +13,16 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
-from model_folders.kinds import MODULE_OF_MODELING_CLASS, ModelClass
+from model_folders.kinds import ModelClass
+from model_folders.saved_classes import MODULE_OF_MODELING_CLASS
+from modeling.arguments import TaskModelArguments
 from modeling.base_model import BaseModel
 from modeling.base_task_model import OneHeadModel, TaskModel
 from modeling.bert import EncoderOutputs
+from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
-from modeling.layers import TaskModelArguments
-from modeling.ops import gather_indexes, to_integer_ids
 from modeling.plain_ops import at_least_float32
+from modeling.sequence_ops import gather_indexes
 from modeling.tensors import (
     Features,
     PretrainerOutputs,

@@ -41,7 +41,7 @@ class Tensor(Protocol):
     """A tensor of the backend that Keras runs on, as far as we use it."""
 
     @property
-    def shape(self) -> "_Sizes":
+    def shape(self) -> _Sizes:
         """The sizes of the axes. A size that varies is None."""
 
     @property

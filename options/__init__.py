@@ -30,8 +30,8 @@ them:
         field records properties such as the `Role` of the option, which says
         what a trained model imposes on the value, and the `PathType` of a path
     config.py: `Config`, the base class of the options of a script. It lists
-        its options, an `Option` for each such field, and is created, and
-        copied, with other values
+        its options, and is created, and copied, with other values
+    declared_options.py: `Option`, of which there is one for each such field
     parsed_command.py: `ParsedCommand`, the `Config` of a command, and who
         decided its values: the user, other options, or a file
     path_flags.py: the flags of a command whose values are paths, and the check

@@ -33,6 +33,7 @@ def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
     config = parsed.config
     preset = read_preset(config.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(preset)
+    modeling.check_checkpoint(preset)
     bert_config = load_required_config(preset, config.bert_config_file)
     model_class = choose_class_to_convert(config, checkpoint, preset)
     settings_check.check_model_class(preset, model_class)

@@ -9,20 +9,14 @@ file.
 import abc
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    TypeAlias,
-    TypeVar,
-    Unpack,
-)
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack
 
 from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
 from data.sets.set_names import SetName
-from model_folders.kinds import OutputMode
+from model_folders.bert_config import BertConfig
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import OutputMode
 from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig
@@ -31,11 +25,10 @@ from training.starting_point import StartingPoint
 if TYPE_CHECKING:
     import tensorflow as tf
 
-    import modeling
     from data.io import feature_specs, record_datasets
+    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
-    from modeling.layers import TaskModelArguments
 
 # The flags of a task. Covariant, so that what takes a task of a
 # FineTuningConfig accepts the task of any script.
@@ -241,7 +234,7 @@ class FineTuningTask(
     @abc.abstractmethod
     def create_model(
         self,
-        bert_config: "modeling.BertConfig",
+        bert_config: BertConfig,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "AnyTaskModel":
         """Creates the task's model, an instance of a class in `modeling`.

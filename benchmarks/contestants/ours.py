@@ -24,8 +24,9 @@ from data.text.tokenization import FullTokenizer
 from exporting import export_formats
 from exporting.export_formats import ExportFormat
 from model_folders.model_json import HeadSettings
+from model_folders.reading.config_files import load_config
 from modeling import losses
-from modeling.accelerated.graphs import GraphPredictor
+from modeling.accelerated.prediction import GraphPredictor
 from modeling.base_loss import AnyLoss
 from modeling.base_model import BaseModel
 from modeling.tensors import Features
@@ -45,10 +46,7 @@ from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
 from training.starting_point import StartingPoint
 from training.task import AnyFineTuningTask, EncodedSet
-from training.tasks.classifier_setup import (
-    load_task,
-    open_processor,
-)
+from training.tasks.classifier_setup import load_task, open_processor
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
@@ -160,7 +158,7 @@ def pretrain(workload: timing.Workload) -> timing.Work:
 
 def inference(workload: timing.Workload) -> timing.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
-    bert_config = modeling.load_config(workload["bert_config_file"])
+    bert_config = load_config(workload["bert_config_file"])
     inputs = timing.random_inputs(workload, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = workload["variant"]
@@ -291,7 +289,7 @@ def export_model(
     dtype = (
         "mixed_bfloat16" if workload["precision"] == "bfloat16" else "float32"
     )
-    bert_config = modeling.load_config(source)
+    bert_config = load_config(source)
     words = workload["variant"].split()
     options = exporting.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),

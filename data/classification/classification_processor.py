@@ -10,9 +10,8 @@ from data.classification.classification_examples import InputExample
 from data.classification.metrics import ScoreFunction
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
-from model_folders import kinds
-from model_folders.kinds import OutputMode
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import CLASSIFICATION, OutputMode
 
 # What a model learns of texts: their labels, the relevances of passages to a
 # query, or vectors, whose cosines are compared.
@@ -83,7 +82,7 @@ class ClassificationProcessor:
         sets: HeldSets[InputExample],
         definition: TaskDefinition = TaskDefinition(),
         *,
-        output_mode: OutputMode = kinds.CLASSIFICATION,
+        output_mode: OutputMode = CLASSIFICATION,
         num_texts: int | None = None,
         fixed_head_settings: HeadSettings | None = None,
     ) -> None:

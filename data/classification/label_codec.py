@@ -8,8 +8,7 @@ import numpy as np
 from data.arrays import FeatureArrays, FloatArray, LabelArray
 from data.classification.classification_examples import Label, encode_label
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
-from model_folders import kinds
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import MULTILABEL, REGRESSION, OutputMode
 
 # (features, logits or values) of a batch.
 LogitsBatch: TypeAlias = tuple[FeatureArrays, FloatArray]
@@ -51,7 +50,7 @@ class LabelCodec:
         Returns int [examples], in multi-label classification int [examples,
         labels], and in regression float32 [examples].
         """
-        is_number = self.output_mode == kinds.REGRESSION
+        is_number = self.output_mode == REGRESSION
         ids = [
             encode_label(label, self.labels or None) for label in example_labels
         ]
@@ -64,10 +63,10 @@ class LabelCodec:
         is above MULTILABEL_THRESHOLD. `outputs` are logits, float [examples,
         labels], or values [examples, 1] in regression.
         """
-        if self.output_mode == kinds.REGRESSION:
+        if self.output_mode == REGRESSION:
             values: list[Label] = outputs[:, 0].tolist()
             return values
-        if self.output_mode == kinds.MULTILABEL:
+        if self.output_mode == MULTILABEL:
             is_chosen = self.compute_values(outputs) > MULTILABEL_THRESHOLD
             return [
                 [self.labels[index] for index in np.flatnonzero(is_label)]

@@ -25,8 +25,12 @@ from data.report import (
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders import kinds
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import (
+    CLASSIFICATION,
+    MULTILABEL,
+    REGRESSION,
+    OutputMode,
+)
 
 # Matches a word, or an ideograph, which is a word for the tokenizer.
 _WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
@@ -81,7 +85,7 @@ def write_label_report(
                 badness, verdict, text, example.guid, {"unread": unread}
             )
         )
-    if codec.output_mode == kinds.REGRESSION:
+    if codec.output_mode == REGRESSION:
         report.mean_errors = _mean_errors(gold_labels, predicted_labels)
     else:
         report.baseline = _compute_baseline(gold_labels)
@@ -95,10 +99,10 @@ def _count_labels(
     output_mode: OutputMode,
 ) -> None:
     """Counts the outcome of a prediction for each label. Not in regression."""
-    if output_mode == kinds.CLASSIFICATION:
+    if output_mode == CLASSIFICATION:
         name = str(gold)
         counts.update([(name, f"as {predicted}"), (name, "support")])
-    elif output_mode == kinds.MULTILABEL:
+    elif output_mode == MULTILABEL:
         names = class_names_of(gold)
         outcomes = list_outcomes(names, class_names_of(predicted))
         counts.update((name, outcome) for outcome, name in outcomes)
@@ -185,9 +189,9 @@ def _judge_prediction(
 
     `probabilities` contains the probability of each label.
     """
-    if codec.output_mode == kinds.REGRESSION:
+    if codec.output_mode == REGRESSION:
         return _judge_number(gold, predicted)
-    if codec.output_mode == kinds.MULTILABEL:
+    if codec.output_mode == MULTILABEL:
         return _judge_several_labels(
             gold, predicted, probabilities, codec.labels
         )

@@ -14,16 +14,20 @@ from numpy.typing import ArrayLike
 
 from data.arrays import LabelArray
 from data.classification.label_codec import LabelCodec
-from model_folders import kinds
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import (
+    CLASSIFICATION,
+    MULTILABEL,
+    REGRESSION,
+    OutputMode,
+)
 
 # {value of --output_mode: names of the metrics that score a user's own table},
 # the main metric first. To add a metric, define it in `_create_metrics`, and
 # add its name here, or to a task's `metrics` in glue_tasks.py.
 METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
-    kinds.CLASSIFICATION: ("f1_macro", "eval_accuracy"),
-    kinds.MULTILABEL: ("f1_macro", "f1_micro", "eval_accuracy"),
-    kinds.REGRESSION: ("spearman", "pearson"),
+    CLASSIFICATION: ("f1_macro", "eval_accuracy"),
+    MULTILABEL: ("f1_macro", "f1_micro", "eval_accuracy"),
+    REGRESSION: ("spearman", "pearson"),
 }
 
 # The names of the metrics that `score_ranking` computes, the main metric first.

@@ -23,7 +23,7 @@ from data.classification.classification_features import (
 from data.classification.label_codec import LabelCodec
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders import kinds
+from model_folders.output_modes import REGRESSION
 
 # The largest score of STS-B's scale from 0 to 5.
 _MAX_SCORE = 5.0
@@ -152,7 +152,7 @@ class CosineCodec(LabelCodec):
     """Turns the vectors of pairs into the cosine of each pair."""
 
     def __init__(self) -> None:
-        super().__init__(kinds.REGRESSION, None)
+        super().__init__(REGRESSION, None)
 
     def compute_values(self, outputs: FloatArray) -> FloatArray:
         """Computes the cosine of each pair, float [pairs, 1].

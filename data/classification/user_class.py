@@ -14,7 +14,7 @@ from data.classification.google_code import UserCode, convert_to_unicode
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
-from model_folders.labels import check_labels, join_labels
+from model_folders.labels import check_labels, describe_labels
 from model_folders.reading.preset import Preset
 from options.path_flags import split_file_and_name
 
@@ -192,7 +192,7 @@ class UserClassSets(HeldSets[InputExample]):
         if label not in self._labels:
             raise ValueError(
                 f"{place}: unknown label {label!r}; get_labels returns "
-                f"{join_labels(self._labels)}"
+                f"{describe_labels(self._labels)}"
             )
         return InputExample(guid, text_a, text_b, label)
 

@@ -6,8 +6,12 @@ Features that Google's code also writes have the names and types that it uses.
 import math
 from typing import NamedTuple, TypeAlias
 
-from model_folders import kinds
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import (
+    CLASSIFICATION,
+    MULTILABEL,
+    REGRESSION,
+    OutputMode,
+)
 
 
 class FeatureSpec(NamedTuple):
@@ -69,7 +73,7 @@ def unmasked_pretraining_spec(max_seq_length: int) -> RecordSpec:
 
 def classifier_spec(
     max_seq_length: int,
-    output_mode: OutputMode = kinds.CLASSIFICATION,
+    output_mode: OutputMode = CLASSIFICATION,
     num_labels: int | None = None,
     has_weights: bool = False,
 ) -> RecordSpec:
@@ -81,9 +85,9 @@ def classifier_spec(
     """
     weights = {"example_weights": _flag_spec(dtype="float32")}
     label_ids = {
-        kinds.CLASSIFICATION: FeatureSpec((), at_least=0),
-        kinds.MULTILABEL: _flag_spec(num_labels or 0),
-        kinds.REGRESSION: FeatureSpec((), "float32", -_MAX_LABEL, _MAX_LABEL),
+        CLASSIFICATION: FeatureSpec((), at_least=0),
+        MULTILABEL: _flag_spec(num_labels or 0),
+        REGRESSION: FeatureSpec((), "float32", -_MAX_LABEL, _MAX_LABEL),
     }
     return {
         **_input_spec(max_seq_length),

@@ -14,7 +14,7 @@ from absl import logging
 
 from data.ner.entity_scoring import list_entities
 from files.paths import StrPath
-from model_folders.labels import join_labels
+from model_folders.labels import describe_labels
 
 _TAG = re.compile("O|[BIESLUM](-.+)?")
 _LOWER_TAG = re.compile("[bieslum]-.+")
@@ -117,7 +117,7 @@ def _name_numbers(
     if not labels:
         raise ValueError(
             f"{path}: the tags are numbers, such as "
-            f"{join_labels([*counts])}. Write their names, "
+            f"{describe_labels([*counts])}. Write their names, "
             "or list all names in the order of the numbers, such as "
             "--labels=O,B-PER,I-PER"
         )
@@ -172,7 +172,7 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
         raise ValueError(
             f"{path}: {len(counts)} types of entities, of which {len(rare)} "
             "occur once, such as "
-            f"{join_labels(rare or [*counts])}. If they are types, "
+            f"{describe_labels(rare or [*counts])}. If they are types, "
             "name all tags with --labels. Otherwise, set --label_column to the "
             "column of the tags"
         )
@@ -184,4 +184,4 @@ def _describe_tags(counts: Mapping[str, int]) -> str:
         f"{tag} ({num_words})"
         for tag, num_words in Counter(counts).most_common(10)
     ]
-    return join_labels(tags) + (" ..." if len(counts) > 10 else "")
+    return describe_labels(tags) + (" ..." if len(counts) > 10 else "")

@@ -36,7 +36,8 @@ from data.parallel_jobs.job_files import (
 )
 from data.parallel_jobs.workers import run_in_processes, run_on_beam
 from files import lock
-from files.json_files import find_malformed_entry, read_json
+from files.json_files import read_json
+from files.typed_dict_checks import find_malformed_entry
 from terminal import progress, signals
 
 if TYPE_CHECKING:

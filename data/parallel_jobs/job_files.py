@@ -17,13 +17,8 @@ from data.io import file_checksums
 from data.io.file_checksums import FileChecksum
 from data.io.tfrecords import ShardEntry
 from files.atomic import remove_partial
-from files.json_files import (
-    JsonObject,
-    find_malformed_entry,
-    read_entry,
-    read_json,
-    write_json,
-)
+from files.json_files import JsonObject, read_entry, read_json, write_json
+from files.typed_dict_checks import find_malformed_entry
 
 # Ending of a manifest's path, after the path of the output.
 MANIFEST_ENDING = ".manifest.json"

@@ -14,7 +14,7 @@ import google_crc32c
 from data.io import text_files, tf_examples, tfrecords
 from data.parallel_jobs.job_files import MANIFEST_ENDING, Manifest
 from files.json_files import parse_json
-from model_folders.model_json import Fingerprint
+from model_folders.fingerprints import RecordFileFingerprint
 from terminal import progress
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
@@ -82,7 +82,7 @@ def _read_manifest(file: str | None) -> Manifest | None:
         return cast("Manifest", parse_json(reader.read(), file))
 
 
-def fingerprint_records(files: Iterable[str]) -> list[Fingerprint]:
+def fingerprint_records(files: Iterable[str]) -> list[RecordFileFingerprint]:
     """Returns a fingerprint of each file of records.
 
     The fingerprint tells the file from other files of the same name. Name, size
@@ -93,15 +93,11 @@ def fingerprint_records(files: Iterable[str]) -> list[Fingerprint]:
     show if other records replaced those in the manifest. Files that no manifest
     lists are read and checked.
 
-    Returns:
-        [name, bytes, checksum of the file, of its first record, of its last
-        record] of each file, whether there is a manifest or not.
-
     Raises:
         OSError: a file cannot be read.
         ValueError: a file is truncated or does not contain records.
     """
-    fingerprints: list[Fingerprint] = []
+    fingerprints: list[RecordFileFingerprint] = []
     # {path of a manifest: {name of a file: its entry}}
     manifests: dict[str | None, dict[str, tfrecords.ShardEntry]] = {}
     for path in files:
@@ -114,7 +110,9 @@ def fingerprint_records(files: Iterable[str]) -> list[Fingerprint]:
             checksum_and_ends = [entry["crc32c"], *_read_ends(path, size)]
         else:
             checksum_and_ends = _compute_checksums(path)
-        fingerprints.append([name, size, *checksum_and_ends])
+        fingerprints.append(
+            RecordFileFingerprint(name, size, *checksum_and_ends)
+        )
     return fingerprints
 
 

@@ -18,7 +18,7 @@ from data.sets.repeated_texts import RepeatedTexts
 from data.sets.set_names import BaseSet, DataFileOptions, find_set_file
 from data.sets.text_keys import split_fraction_of
 from files.paths import StrPath
-from model_folders.labels import join_labels
+from model_folders.labels import describe_labels
 
 T = TypeVar("T")
 ExampleT = TypeVar("ExampleT")
@@ -308,10 +308,10 @@ def _log_label_split(
     ]
     logging.info(
         "Labels to train on and in the dev set: %s",
-        join_labels(descriptions),
+        describe_labels(descriptions),
     )
     lacks = [
-        f"the {name} set has none of {join_labels(missing)}"
+        f"the {name} set has none of {describe_labels(missing)}"
         for name, counts in (("dev", dev), ("train", train))
         if (missing := [label for label in labels if not counts[label]])
     ]

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 from dependencies import lazy
 from dependencies.registration import register_saved_classes
-from model_folders.kinds import MODULE_OF_SAVED_CLASS
+from model_folders.saved_classes import MODULE_OF_SAVED_CLASS
 
 if TYPE_CHECKING:
     # The names of this package, for type checkers and editors. `as` tells them

@@ -12,7 +12,7 @@ from absl import logging
 
 from data.io import compressed_files, text_files
 from files.paths import StrPath
-from model_folders.formats.huggingface_tokenizer import parse_tokenizer
+from model_folders.formats.huggingface_vocabulary import parse_tokenizer
 
 # WordPieces that the network's inputs contain, whatever the texts are.
 REQUIRED_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")

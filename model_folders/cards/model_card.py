@@ -1,23 +1,20 @@
-"""Writes model cards: the README.md of weights, of exports and of runs.
+"""Writes model cards, what people read of weights, exports and runs: README.md.
 
 Each class contains the values of one kind of card, and its template in
 templates/ contains the words. Every value that a template shows is escaped by
 markdown.py, unless it is Markdown already.
 
-A copy or an export of weights contains a model.json too, which says the same of
-the original as its card. Both contain names and checksums of input files, but
-no folders, no names of machines and no texts of examples.
+A card, and the model.json beside it, contain names and checksums of input
+files, but no folders, no names of machines and no texts of examples.
 """
 
 import abc
-import copy
 import dataclasses
-import fnmatch
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from model_folders import kinds, model_json
 from model_folders.cards import markdown
@@ -26,7 +23,7 @@ from model_folders.cards.example_calls import (
     choose_example,
     list_example_commands,
 )
-from model_folders.labels import LABELS_FILE
+from model_folders.cards.file_table import list_file_rows
 from model_folders.model_json import (
     HeadSettings,
     ModelJson,
@@ -36,11 +33,7 @@ from model_folders.model_json import (
     provenance_of,
     training_settings_of,
 )
-from model_folders.reading import hub
-from model_folders.reading.preset import Preset
 from model_folders.scores import (
-    DEV_RESULTS,
-    EXPORT_RESULTS,
     list_missed_labels,
     overall_scores,
     split_by_label,
@@ -278,115 +271,3 @@ def is_own_card(path: os.PathLike[str]) -> bool:
     """Returns whether a run wrote a README.md, and may replace it."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.readline().strip() == _OWN_MARK
-
-
-def create_model_json_of_copy(
-    preset: Preset | None,
-    model_class: str,
-    head_settings: HeadSettings | None = None,
-    *,
-    step: int | None = None,
-    changed: Sequence[str] = (),
-) -> ModelJson:
-    """Returns the contents of model.json for a copy or an export of weights.
-
-    Args:
-        preset: Preset of the folder that the weights come from. None if the
-            weights are random.
-        model_class: class of the model that is copied or exported.
-        head_settings: settings of the head to add to those in `preset`.
-        step: training step at which the weights were saved, None if unknown.
-        changed: names of settings in `preset` that no longer apply to the
-            copy.
-    """
-    preset = preset or Preset("")
-    contents = copy.deepcopy(preset.model_json)
-    contents = contents or {"version": model_json.VERSION}
-    # A dict with only some entries of a TypedDict of settings is of this type
-    # too.
-    task_entry = {
-        **preset.head_settings,
-        "name": model_class,
-        **(head_settings or {}),
-    }
-    contents[model_json.HEAD_SETTINGS] = cast("HeadSettings", task_entry)
-    provenance = contents.setdefault(model_json.PROVENANCE, Provenance())
-    kept = {
-        name: value
-        for name, value in preset.training_settings.items()
-        if name not in changed
-    }
-    provenance["settings"] = cast("TrainingSettings", kept)
-    if source := hub.hub_path_of(preset.path):
-        provenance["weights"] = source
-    if step is not None:
-        provenance["step"] = step
-    # These entries are about the files in the folder of `preset`.
-    contents.pop("best_step", None)
-    contents.pop("files", None)
-    contents.pop(model_json.CHECKSUMS, None)
-    return contents
-
-
-# {pattern of files in the folder of a run or an export: what they contain}
-_PURPOSE_OF_FILES = {
-    DEV_RESULTS: "the scores of the dev set",
-    "test_eval_results*.txt": "the scores of the test set",
-    "report*.html": "the examples that the model got wrong, the worst first",
-    "*predictions*": "the examples with the model's answers",
-    "test_results*.tsv": "the model's outputs for the test set",
-    EXPORT_RESULTS: "the scores of each exported file",
-    "history.jsonl": "losses, scores and speed during the training",
-    "best": "the weights of the best step, with the files that describe them",
-    "model.ckpt-*": "the weights of the last steps",
-    "saved_model.pb": "the network, for TensorFlow (`tf.saved_model.load`)",
-    "variables": "the network's weights, for TensorFlow",
-    "model.tflite": "the network with its weights, for LiteRT",
-    "onnx": "the network with its weights, for ONNX Runtime",
-    "assets": "empty, created by TensorFlow",
-    "fingerprint.pb": "a checksum, created by TensorFlow",
-    "assets.extra": "the vocabulary, the labels and the settings",
-    "vocab.txt": "the vocabulary",
-    LABELS_FILE: "the labels, in the order of the model's outputs",
-    "*config.json": "the sizes of the network, and the tokenizer's settings",
-    "tokenizer.json": "the tokenizer, for other libraries",
-    "model.json": "all flags and settings, which the scripts compare and read",
-    "checkpoint": "the names of the checkpoints, for TensorFlow",
-    "state": "records, TensorBoard's events and the lock of a running command",
-}
-
-
-def file_sizes(folder: os.PathLike[str]) -> dict[str, int]:
-    """Returns {name: bytes} of the files and folders in a folder."""
-    sizes = dict[str, int]()
-    for path in sorted(Path(folder).iterdir()):
-        parts = path.rglob("*") if path.is_dir() else [path]
-        sizes[path.name] = sum(
-            part.stat().st_size for part in parts if part.is_file()
-        )
-    return sizes
-
-
-def list_file_rows(
-    sizes: Mapping[str, int],
-) -> Iterator[tuple[Sequence[str], str, float]]:
-    """Yields (names of files, what the files contain, their size in MB).
-
-    `sizes` is {name: bytes}. A file of unknown contents is in no row.
-    """
-    for pattern, purpose in _PURPOSE_OF_FILES.items():
-        if names := fnmatch.filter(sizes, pattern):
-            num_mb = sum(sizes[name] for name in names) / 1e6
-            short = dict.fromkeys(map(_checkpoint_of, names))
-            yield [*short], markdown.Markdown(purpose), num_mb
-
-
-def _checkpoint_of(file: str) -> str:
-    """Returns the name under which a card lists a file.
-
-    A checkpoint consists of several files, which are shown as one.
-    """
-    name, _, ending = file.rpartition(".")
-    if ending == "index" or ending.startswith("data-"):
-        return f"{name}.*"
-    return file

@@ -11,33 +11,38 @@ files of a folder too, and need no Keras for that:
     read by             loaded by                  written by
     tf1.py              tf1_checkpoint.py          tf1_checkpoint.py
     huggingface_...py   huggingface_checkpoint.py  huggingface_checkpoint.py
-    kerashub_...py      checkpoint.py              kerashub_writer.py
-    tf_h5.py            checkpoint.py
-    object_based_...py  checkpoint.py
+    kerashub_...py      converted_checkpoint.py    kerashub_writer.py
+    tf_h5.py            converted_checkpoint.py
+    object_based_...py  converted_checkpoint.py
 
 The modules here:
 
     tf1.py: checkpoints of TensorFlow 1, of Google and of this project
-    huggingface_config.py: the JSON of transformers and sentence-transformers
-    huggingface_tokenizer.py: the tokenizer files of transformers
+    huggingface_config.py: the config.json of transformers
+    huggingface_tokenizer.py: the casing in the tokenizer files of transformers
+    huggingface_vocabulary.py: the vocabulary in a tokenizer.json
+    sentence_transformers.py: the JSON of sentence-transformers
     huggingface_weights.py: the weights of PyTorch, and their names
-    kerashub_config.py: the JSON of KerasHub's presets
+    kerashub_config.py: reads the JSON of KerasHub's presets
+    kerashub_objects.py: creates the JSON of KerasHub's presets
     kerashub_weights.py: the weights of KerasHub's presets, which are datasets
         of HDF5, numbered and not named
+    kerashub_targets.py: the variable that each of these numbers stands for
     tf_h5.py: the weights of TensorFlow, which transformers 4 wrote
     object_based_folders.py: finds the checkpoints of Model Garden and TF-Hub,
         and what a SavedModel of TF-Hub states
     object_based_weights.py: opens these checkpoints, which name weights by a
         graph of objects. `save_weights` of transformers 4 wrote them too
+    object_based_names.py: converts the names of these weights to Google's
 
 The JSON files of Google and of this project are described in model_folders/, in
 bert_config.py, model_json.py and tokenizer_files.py.
 
 For several formats:
 
-    weight_entries.py: an entry of a file, its names, and the index of weights
-        in several files
-    shape_checks.py: compares a configuration with the shapes in a file, and
-        recognizes the head in it
+    weight_entries.py: an entry of a file, and its names
+    shards.py: the index of weights in several files
+    shape_checks.py: compares a configuration with the shapes in a file
+    head_names.py: recognizes the head in a file
     h5_files.py: lists the datasets of an HDF5 file
 """

@@ -1,26 +1,25 @@
-"""Reads the JSON files of transformers and of sentence-transformers.
+"""Reads and creates the config.json of transformers.
 
-The config.json of transformers describes the network and its head. In it,
-"gelu" is the exact function. In `BertConfig`, "gelu" is Google's tanh
-approximation. `create_config_json` creates such a file.
-
-The modules.json of sentence-transformers lists the modules of a model: the
-network, how the vectors of tokens become one vector, and what follows.
+The file describes the network and its head. In it, "gelu" is the exact
+function. In `BertConfig`, "gelu" is Google's tanh approximation.
 """
 
 import dataclasses
-import os
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Any
 
-from files.json_files import JsonObject, parse_json, read_entry, read_json
+from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
-from model_folders import kinds
 from model_folders.bert_config import ACTIVATIONS, BertConfig
-from model_folders.kinds import KIND_OF_CLASS, ModelClass, OutputMode, kind_of
+from model_folders.kinds import KIND_OF_CLASS, ModelClass, kind_of
 from model_folders.labels import check_labels
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import (
+    CLASSIFICATION,
+    MULTILABEL,
+    REGRESSION,
+    OutputMode,
+)
 from model_folders.tokenizer_files import Tokenizer
 
 # Names of files of weights, and of index files, which list the file that
@@ -47,9 +46,9 @@ CLASS_OF_ARCHITECTURE: dict[str, ModelClass] = {
 }
 # {value of --output_mode: value of `problem_type` in transformers}.
 PROBLEM_TYPE_OF_MODE: dict[OutputMode, str] = {
-    kinds.CLASSIFICATION: "single_label_classification",
-    kinds.MULTILABEL: "multi_label_classification",
-    kinds.REGRESSION: kinds.REGRESSION,
+    CLASSIFICATION: "single_label_classification",
+    MULTILABEL: "multi_label_classification",
+    REGRESSION: REGRESSION,
 }
 # {activation in config.json: activation in `BertConfig`}. If several names mean
 # the same activation, `create_config_json` writes the last name.
@@ -78,16 +77,6 @@ _ALLOWED_VALUES_OF_ENTRY: dict[str, list[object]] = {
     "is_decoder": [False],
     "position_embedding_type": ["absolute"],
 }
-# Files of sentence-transformers.
-_MODULES_FILE = "modules.json"
-_POOLING_FILE = "1_Pooling/config.json"
-# Files that define how sentence-transformers computes one vector for a text.
-_VECTOR_FILES = (
-    _POOLING_FILE,
-    "config_sentence_transformers.json",
-    _MODULES_FILE,
-    "sentence_bert_config.json",
-)
 
 
 def parse_class_and_settings(
@@ -133,7 +122,7 @@ def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
         is_regression = num_labels == 1
         if not is_regression:
             return {}
-        return {"output_mode": kinds.REGRESSION, "problem_type": None}
+        return {"output_mode": REGRESSION, "problem_type": None}
     head_settings: HeadSettings = {"problem_type": problem_type}
     for output_mode, name in PROBLEM_TYPE_OF_MODE.items():
         if name == problem_type:
@@ -280,63 +269,3 @@ def _choose_architecture(
 def default_labels(num_labels: int) -> list[str]:
     """Returns LABEL_0, LABEL_1, ..., the default labels in transformers."""
     return [f"LABEL_{index}" for index in range(num_labels)]
-
-
-def read_network_folder(folder: Path) -> str:
-    """Returns the name of the folder in `folder` that contains the network.
-
-    Returns "" if `folder` itself contains the network, or is the folder of
-    another program.
-
-    Raises:
-        ValueError: modules.json is malformed.
-    """
-    file = folder / _MODULES_FILE
-    if not file.is_file():
-        return ""
-    listed = parse_json(file.read_bytes(), str(file), list)
-    first = listed[0] if listed else {}
-    name = first.get("path") if isinstance(first, dict) else None
-    is_name = isinstance(name, str) and os.path.basename(name) == name
-    return str(name) if is_name else ""
-
-
-def read_pooling(folder: Path) -> str | None:
-    """Returns how sentence-transformers pools, None if it averages.
-
-    Args:
-        folder: folder of the network, which `read_network_folder` may name.
-
-    Raises:
-        ValueError: a file is malformed.
-    """
-    if folder.name and read_network_folder(folder.parent) == folder.name:
-        folder = folder.parent
-    file = folder / _POOLING_FILE
-    modules = folder / _MODULES_FILE
-    if modules.is_file():
-        listed = parse_json(modules.read_bytes(), str(modules), list)
-        if any("Dense" in str(module) for module in listed):
-            return "a Dense layer"
-    pooling = read_json(file) if file.is_file() else {}
-    modes = [
-        value if isinstance(value, str) else name
-        for name, value in pooling.items()
-        if name.startswith("pooling_mode") and value
-    ]
-    if modes in ([], ["mean"], ["pooling_mode_mean_tokens"]):
-        return None
-    return f"pooling by {', '.join(modes)}"
-
-
-def read_vector_files(folder: Path) -> dict[str, str]:
-    """Returns {name: text} of the files that define the vectors of texts.
-
-    They are returned as far as the folder contains them, for a copy of it.
-    """
-    paths = {name: folder / name for name in _VECTOR_FILES}
-    return {
-        name: path.read_text("utf-8")
-        for name, path in paths.items()
-        if path.is_file()
-    }

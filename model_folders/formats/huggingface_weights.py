@@ -16,11 +16,8 @@ import safetensors
 
 from files.paths import StrPath
 from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
-from model_folders.formats.weight_entries import (
-    WeightEntry,
-    missing_entry_error,
-    read_shard_paths,
-)
+from model_folders.formats.shards import missing_entry_error, read_shard_paths
+from model_folders.formats.weight_entries import WeightEntry
 
 # Also matches variants such as model.fp16.safetensors.
 _WEIGHTS_PATH = re.compile(

@@ -1,9 +1,8 @@
-"""Reads and creates the JSON files of KerasHub's presets. Imports no Keras.
+"""Reads the JSON files of KerasHub's presets. Imports no Keras.
 
 KerasHub writes config.json, tokenizer.json and task.json as Keras serializes
 objects: `class_name`, `registered_name` and `config`. No object is created from
-these files. The first functions read them, and those below `check_backbone`
-create their contents.
+these files. kerashub_objects.py creates their contents.
 """
 
 import json
@@ -11,11 +10,11 @@ import os
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
-from model_folders import kinds
-from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
-from model_folders.formats.weight_entries import read_weight_map, shard_path
+from model_folders.bert_config import BertConfig
+from model_folders.formats.shards import read_weight_map, shard_path
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import MULTILABEL
 from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer
 
 CONFIG_FILE = "config.json"
@@ -37,7 +36,7 @@ _CLASS_OF_TASK: dict[str, ModelClass] = {
     "BertTextEmbedder": ModelClass.ENCODER,
 }
 # {entry of BertConfig: entry of a BertBackbone}.
-_NAME_OF_SIZE = {
+NAME_OF_SIZE = {
     "vocab_size": "vocabulary_size",
     "hidden_size": "hidden_dim",
     "num_hidden_layers": "num_layers",
@@ -45,10 +44,10 @@ _NAME_OF_SIZE = {
     "intermediate_size": "intermediate_dim",
 }
 # KerasHub's default rate of dropout.
-_DEFAULT_DROPOUT = 0.1
+DEFAULT_DROPOUT = 0.1
 # Entries of a BertBackbone that may be missing, with KerasHub's defaults.
 _DEFAULT_OF_ENTRY: JsonObject = {
-    "dropout": _DEFAULT_DROPOUT,
+    "dropout": DEFAULT_DROPOUT,
     "max_sequence_length": 512,
     "num_segments": 2,
 }
@@ -61,13 +60,6 @@ _ALLOWED_VALUES_OF_OPTION = {
     "split_on_cjk": (True,),
     "suffix_indicator": ("##",),
     "oov_token": ("[UNK]",),
-}
-# {class: its module} of the objects that are written.
-_MODULE_OF_CLASS = {
-    "BertBackbone": "bert_backbone",
-    "BertTextClassifier": "bert_text_classifier",
-    "BertTextClassifierPreprocessor": "bert_text_classifier_preprocessor",
-    "BertTokenizer": "bert_tokenizer",
 }
 
 
@@ -123,12 +115,10 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
         ValueError: the file describes another network, or lacks an entry.
     """
     entries = _DEFAULT_OF_ENTRY | parse_object(values, path, "BertBackbone")
-    missing = [
-        entry for entry in _NAME_OF_SIZE.values() if entry not in entries
-    ]
+    missing = [entry for entry in NAME_OF_SIZE.values() if entry not in entries]
     if missing:
         raise ValueError(f"{path} lacks `config.{missing[0]}`")
-    sizes = {name: entries[entry] for name, entry in _NAME_OF_SIZE.items()}
+    sizes = {name: entries[entry] for name, entry in NAME_OF_SIZE.items()}
     return {
         **sizes,
         "hidden_act": "gelu",
@@ -193,7 +183,7 @@ def read_class_and_settings(
     if model_class == ModelClass.CLASSIFIER:
         head_settings |= _read_length(folder, _DEFAULT_OF_ENTRY | network)
         if entries.get("activation") == "sigmoid":
-            head_settings["output_mode"] = kinds.MULTILABEL
+            head_settings["output_mode"] = MULTILABEL
             head_settings["problem_type"] = "multi_label_classification"
     return model_class, head_settings
 
@@ -297,131 +287,3 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
             "this program strips them, as Google's BERT does"
         )
     return {"do_lower_case": lower_case, "file": path}
-
-
-def check_backbone(config: BertConfig) -> None:
-    """Checks that a BertBackbone computes the same outputs as a network.
-
-    Raises:
-        ValueError: a BertBackbone computes other outputs. The message names the
-            entry of `config` that is the cause.
-    """
-    rate = config.hidden_dropout_prob
-    # A BertBackbone has a single rate of dropout.
-    expected = {
-        "hidden_act": "gelu",
-        "layer_norm_eps": LAYER_NORM_EPS,
-        "attention_probs_dropout_prob": rate,
-    }
-    for name, value in expected.items():
-        received = getattr(config, name)
-        if received != value:
-            raise ValueError(
-                f"KerasHub's BERT would compute something else: it needs "
-                f"{name}={value!r}, but this model has {received!r}. Write "
-                "another format"
-            )
-
-
-def create_network_json(config: BertConfig) -> JsonObject:
-    """Returns the contents of the config.json of a BertBackbone."""
-    entries = {
-        entry: getattr(config, name) for name, entry in _NAME_OF_SIZE.items()
-    }
-    return _create_object(
-        "BertBackbone",
-        **entries,
-        dropout=config.hidden_dropout_prob,
-        max_sequence_length=config.max_position_embeddings,
-        num_segments=config.type_vocab_size,
-    )
-
-
-def create_tokenizer_json(do_lower_case: bool) -> JsonObject:
-    """Returns the contents of a tokenizer.json.
-
-    Google's BERT strips the accents of lower-cased text, which KerasHub does
-    not do by default.
-    """
-    return _create_object(
-        "BertTokenizer",
-        dtype="int32",
-        config_file=TOKENIZER_FILE,
-        vocabulary=None,
-        sequence_length=None,
-        lowercase=do_lower_case,
-        strip_accents=do_lower_case,
-        split=True,
-        suffix_indicator="##",
-        oov_token="[UNK]",
-        special_tokens=None,
-        special_tokens_in_strings=False,
-    )
-
-
-def create_classifier_json(
-    network: JsonObject,
-    tokenizer: JsonObject,
-    *,
-    max_seq_length: int,
-    num_labels: int,
-    activation: str,
-) -> dict[str, JsonObject]:
-    """Returns {file: contents} of the files of a BertTextClassifier.
-
-    Args:
-        network: result of `create_network_json`.
-        tokenizer: result of `create_tokenizer_json`.
-        max_seq_length: length of inputs, in WordPieces.
-        num_labels: number of outputs.
-        activation: name of Keras's function of the outputs.
-    """
-    preprocessor = _create_object(
-        "BertTextClassifierPreprocessor",
-        tokenizer=tokenizer,
-        config_file=PREPROCESSOR_FILE,
-        sequence_length=max_seq_length,
-        truncate="round_robin",
-    )
-    task = _create_object(
-        "BertTextClassifier",
-        # A task takes its type from its backbone.
-        dtype=None,
-        backbone=network,
-        preprocessor=preprocessor,
-        num_classes=num_labels,
-        activation=activation,
-        # The rate before the last layer, which Google's code fixes too.
-        dropout=_DEFAULT_DROPOUT,
-    )
-    return {TASK_FILE: task, PREPROCESSOR_FILE: preprocessor}
-
-
-def _create_object(
-    class_name: str, dtype: str | None = "float32", **entries: object
-) -> JsonObject:
-    """Returns a serialized object of KerasHub, as Keras writes it.
-
-    If `dtype` is None, the object states neither the type of the weights nor
-    whether they are trained.
-    """
-    module = _MODULE_OF_CLASS[class_name]
-    weights: JsonObject = {}
-    if dtype is not None:
-        policy = {
-            "module": "keras",
-            "class_name": "DTypePolicy",
-            "config": {"name": dtype},
-            "registered_name": None,
-        }
-        weights = {"trainable": True, "dtype": policy}
-    return {
-        "module": f"keras_hub.src.models.bert.{module}",
-        "class_name": class_name,
-        "config": {
-            "name": module,
-            **weights,
-            **entries,
-        },
-        "registered_name": f"keras_hub>{class_name}",
-    }

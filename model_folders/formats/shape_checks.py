@@ -1,8 +1,7 @@
-"""What the names and shapes in a checkpoint show, before a model is created.
+"""Checks the names and shapes in a checkpoint, before a model is created.
 
 `check_shapes` compares them with the sizes in a configuration. Creating a model
-may need much memory, so it is created only if the two agree. The last functions
-recognize the head of the checkpoint.
+may need much memory, so it is created only if the two agree.
 """
 
 import itertools
@@ -11,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.formats.weight_entries import printable_name, source_name
-from model_folders.kinds import ModelClass
 
 _NORM_WEIGHTS = {
     "LayerNorm/gamma": ("hidden_size",),
@@ -45,25 +43,6 @@ _SIZES_OF_BLOCK_WEIGHT: Mapping[str, tuple[str, ...]] = {
         f"attention/output/{name}": size for name, size in _NORM_WEIGHTS.items()
     },
     **{f"output/{name}": size for name, size in _NORM_WEIGHTS.items()},
-}
-# Google's name and Hugging Face's name of a head's bias.
-_BIAS_NAMES = ("output_bias", "classifier.bias")
-# Classes of models whose heads have the same names in a checkpoint.
-_LABEL_CLASSES: Sequence[ModelClass] = (
-    ModelClass.CLASSIFIER,
-    ModelClass.TOKEN_CLASSIFIER,
-    ModelClass.MULTIPLE_CHOICE,
-)
-# {start of the names of a head's weights: classes of models with such a head},
-# in Google's and Hugging Face's format. The first entry that matches decides,
-# because a fine-tuned checkpoint may still contain the heads of pretraining.
-_CLASSES_OF_PREFIX: dict[str, Sequence[ModelClass]] = {
-    "output_": _LABEL_CLASSES,
-    "classifier.": _LABEL_CLASSES,
-    "cls/squad/": (ModelClass.SPAN_LABELER,),
-    "qa_outputs.": (ModelClass.SPAN_LABELER,),
-    "cls/": (ModelClass.PRETRAINER,),
-    "cls.": (ModelClass.PRETRAINER,),
 }
 
 
@@ -170,29 +149,3 @@ def describe_entries(names: Iterator[str]) -> str:
     """Returns a sentence that names some entries of a file, in one line."""
     first_names = map(printable_name, itertools.islice(names, 5))
     return f"The file contains {', '.join(first_names) or 'no other entries'}"
-
-
-def head_classes_of(names: Iterable[str]) -> Sequence[ModelClass]:
-    """Returns the classes of models whose heads have weights of these names.
-
-    The result has several classes if the names do not tell them apart, and only
-    `ModelClass.ENCODER` if no name belongs to a weight of a head.
-
-    Args:
-        names: names in the file of a checkpoint's entries.
-    """
-    weight_names = [*names]
-    for prefix, classes in _CLASSES_OF_PREFIX.items():
-        if any(name.startswith(prefix) for name in weight_names):
-            return classes
-    return (ModelClass.ENCODER,)
-
-
-def find_num_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
-    """Returns the number of outputs of a head, None without such a head.
-
-    Args:
-        shapes: {name in the file: shape} of a checkpoint's entries.
-    """
-    biases = [shapes[name] for name in _BIAS_NAMES if name in shapes]
-    return biases[0][0] if biases and len(biases[0]) == 1 else None

@@ -1,6 +1,6 @@
 """Opens tf_model.h5, the weights of a model of transformers 4 in TensorFlow.
 
-modeling/checkpoints/checkpoint.py loads them into models.
+modeling/checkpoints/converted_checkpoint.py loads them into models.
 
 TensorFlow's classes in transformers 4 wrote such files. A file lists a weight
 as LAYER/MODEL/ and its name in the model, such as
@@ -16,11 +16,10 @@ import numpy as np
 
 from files.paths import StrPath
 from model_folders.formats.h5_files import open_h5_entries
+from model_folders.formats.shards import missing_entry_error, read_shard_paths
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
-    missing_entry_error,
-    read_shard_paths,
     transposed,
 )
 

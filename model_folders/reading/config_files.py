@@ -19,7 +19,7 @@ from model_folders.formats import (
     object_based_folders,
 )
 from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
-from model_folders.formats.weight_entries import list_shards
+from model_folders.formats.shards import list_shards
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
 

@@ -21,9 +21,9 @@ from files.paths import StrPath
 from model_folders import model_json
 from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE, BertConfig
 from model_folders.formats import (
-    huggingface_config,
     kerashub_config,
     object_based_folders,
+    sentence_transformers,
 )
 from model_folders.formats.huggingface_config import (
     PROBLEM_TYPE_OF_MODE,
@@ -32,11 +32,7 @@ from model_folders.formats.huggingface_config import (
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.kinds import ModelClass
 from model_folders.labels import read_labels
-from model_folders.model_json import (
-    HeadSettings,
-    ModelJson,
-    TrainingSettings,
-)
+from model_folders.model_json import HeadSettings, ModelJson, TrainingSettings
 from model_folders.reading import hub
 from model_folders.reading.config_files import (
     list_config_files,
@@ -190,7 +186,7 @@ def read_preset(path: StrPath, flag: str = "") -> Preset:
     """
     path = hub.to_local_folder(os.fspath(path))
     check_exists(path, flag)
-    inner = huggingface_config.read_network_folder(Path(path))
+    inner = sentence_transformers.read_network_folder(Path(path))
     if inner and os.path.isfile(
         os.path.join(path, inner, HUGGINGFACE_CONFIG_FILE)
     ):
@@ -323,7 +319,7 @@ def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:
         labels=_read_labels(
             folder, config_json, head_settings, training_settings
         ),
-        pooling=huggingface_config.read_pooling(folder)
+        pooling=sentence_transformers.read_pooling(folder)
         or kerashub_config.read_embedder_pooling(folder),
         head_settings=head_settings,
         training_settings=training_settings,

@@ -12,7 +12,7 @@ from absl import logging
 
 from model_folders import kinds, model_json
 from model_folders.bert_config import BertConfig
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import OutputMode
 from model_folders.reading.preset import NETWORK_ARGUMENTS, Preset
 from model_folders.tokenizer_files import Tokenizer
 

@@ -8,6 +8,7 @@ slower, and its results differ only by rounding. ops.py calls these functions:
     compiled.py: for training, elementwise operations, each compiled to a loop
     graphs.py: for training, traces one graph for all blocks
 
-Code that predicts in a graph of TensorFlow imports graphs.py too, which calls a
-trained model for prediction.
+Code that predicts in a graph of TensorFlow imports another module:
+
+    prediction.py: calls a trained model, with kernels that were cast once
 """

@@ -1,7 +1,7 @@
 """Writes models as presets of KerasHub.
 
-In model_folders/formats/, kerashub_config.py creates the contents of the JSON
-files, and kerashub_weights.py says where each weight is stored.
+In model_folders/formats/, kerashub_objects.py creates the contents of the JSON
+files, and kerashub_targets.py says where each weight is stored.
 """
 
 import errno
@@ -16,22 +16,22 @@ import numpy as np
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders import kinds
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import BertConfig
-from model_folders.formats import kerashub_config
+from model_folders.formats import kerashub_config, kerashub_objects
 from model_folders.formats.kerashub_config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub_weights import (
+from model_folders.formats.kerashub_targets import (
     WeightTarget,
     classifier_targets,
     network_targets,
 )
 from model_folders.formats.weight_entries import WeightArray
-from model_folders.kinds import ModelClass, OutputMode, model_class_of
+from model_folders.kinds import ModelClass, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
+from model_folders.output_modes import MULTILABEL, OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
 from modeling.checkpoints.variables import google_name_of
 from modeling.keras_fit import KerasFitModel
@@ -110,8 +110,8 @@ def _create_files(
     config = model.config
     tokenizer.vocabulary.check_tokens(SPECIAL_TOKEN_OF_ENTRY.values())
     tokenizer.vocabulary.check_size(config.vocab_size)
-    network = kerashub_config.create_network_json(config)
-    casing = kerashub_config.create_tokenizer_json(tokenizer.do_lower_case)
+    network = kerashub_objects.create_network_json(config)
+    casing = kerashub_objects.create_tokenizer_json(tokenizer.do_lower_case)
     values = {
         kerashub_config.CONFIG_FILE: network,
         kerashub_config.TOKENIZER_FILE: casing,
@@ -121,8 +121,8 @@ def _create_files(
     }
     # Of the models that KerasHub has too, only the classifier has labels.
     if model.num_labels is not None:
-        is_multilabel = output_mode == kinds.MULTILABEL
-        values |= kerashub_config.create_classifier_json(
+        is_multilabel = output_mode == MULTILABEL
+        values |= kerashub_objects.create_classifier_json(
             network,
             casing,
             max_seq_length=max_length or config.max_position_embeddings,
@@ -184,7 +184,7 @@ def _check_is_supported(
         problem = f"needs {names}, which these weights lack"
         instead = "another format"
     else:
-        kerashub_config.check_backbone(model.config)
+        kerashub_objects.check_backbone(model.config)
         return
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
 

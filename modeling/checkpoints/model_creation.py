@@ -2,11 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Sequence
 from typing import TypeVar, Unpack
-
-import keras
-import numpy as np
 
 from model_folders.bert_config import (
     BERT_CONFIG_FILE,
@@ -14,14 +10,11 @@ from model_folders.bert_config import (
     BertConfig,
     check_config,
 )
-from model_folders.formats.shape_checks import (
-    describe_entries,
-    find_num_outputs,
-)
+from model_folders.formats.head_names import find_num_outputs
+from model_folders.formats.shape_checks import describe_entries
+from modeling.arguments import ModelArguments
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.variables import google_name_of
 from modeling.keras_fit import KerasFitModel
-from modeling.layers import ModelArguments
 
 ModelT = TypeVar("ModelT", bound=KerasFitModel)
 
@@ -30,11 +23,6 @@ ModelT = TypeVar("ModelT", bound=KerasFitModel)
 _PRETRAINED_NAME = re.compile(
     r"(?:^|[./])(?:embeddings|encoder|pooler|seq_relationship"
     r"|predictions(?!/transform/logits))[./]"
-)
-# Variables with one row for each WordPiece of the vocabulary.
-_NAMES_WITH_ROW_PER_WORDPIECE = (
-    "bert/embeddings/word_embeddings",
-    "cls/predictions/output_bias",
 )
 
 
@@ -122,32 +110,3 @@ def _unknown_num_labels_error(
         f"num_labels. {others}. "
         "Pass num_labels=N for a new head of N outputs, or rename the head"
     )
-
-
-def extend_model(model: ModelT, rows: Sequence[Sequence[int]]) -> ModelT:
-    """Returns a copy of a model with an extended vocabulary.
-
-    The vector of a new word starts as the mean of the vectors of its former
-    WordPieces, because the other layers were trained with these vectors.
-
-    Args:
-        model: any built model of this package.
-        rows: for each row of the new embedding table, the indices of the old
-            rows to average. For an unchanged row, only its old index.
-
-    Returns:
-        a model of the same class.
-    """
-    model_config = model.get_config()
-    sizes = model_config["config"] | {"vocab_size": len(rows)}
-    model_config["config"] = sizes
-    extended: ModelT = type(model).from_config(model_config)
-    extended.build()
-    values = {google_name_of(weight): weight for weight in model.weights}
-    for variable in extended.weights:
-        name = google_name_of(variable)
-        value = keras.ops.convert_to_numpy(values[name])
-        if name in _NAMES_WITH_ROW_PER_WORDPIECE:
-            value = np.stack([value[list(row)].mean(axis=0) for row in rows])
-        variable.assign(value)
-    return extended

@@ -11,9 +11,8 @@ from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
 from exporting import export_formats
-from model_folders import kinds
-from model_folders.kinds import OutputMode
 from model_folders.model_json import ClassifierSettings
+from model_folders.output_modes import CLASSIFICATION, REGRESSION, OutputMode
 from serving.engines import OutputArrays
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import AnyTextEngine, TextEngine
@@ -41,7 +40,7 @@ class ClassifierHead:
     """
 
     labels: list[str]
-    output_mode: OutputMode = kinds.CLASSIFICATION
+    output_mode: OutputMode = CLASSIFICATION
     doc_stride: int = 0
 
 
@@ -130,11 +129,11 @@ def _decode_labels(
     output_mode = text_engine.head.output_mode
     labels = text_engine.head.labels
     predictions = _compute_predictions(outputs, output_mode)
-    if output_mode == kinds.REGRESSION:
+    if output_mode == REGRESSION:
         return {"value": float(predictions[0])}
     is_sure = predictions >= reply_options.min_probability
     label: str | list[str] | None
-    if output_mode == kinds.CLASSIFICATION:
+    if output_mode == CLASSIFICATION:
         best = predictions.argmax()
         label = labels[best] if is_sure[best] else None
     else:

@@ -8,9 +8,9 @@ import itertools
 from collections.abc import Mapping
 from pathlib import Path
 
-from model_folders import kinds
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import MULTILABEL, REGRESSION
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
@@ -64,7 +64,7 @@ def check_head_settings(
     names = ["max_seq_length"]
     for text_task in TEXT_TASKS_OF_CLASS[model_class]:
         names += text_task.required_settings
-    if head_settings.get("output_mode") == kinds.REGRESSION:
+    if head_settings.get("output_mode") == REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:
@@ -117,10 +117,10 @@ def _may_rank(head_settings: HeadSettings) -> bool:
     if not _accepts_pairs(head_settings):
         return False
     output_mode = head_settings.get("output_mode")
-    if output_mode == kinds.REGRESSION:
+    if output_mode == REGRESSION:
         return True
     has_two_labels = len(head_settings.get("labels") or ()) == 2
-    return has_two_labels and output_mode != kinds.MULTILABEL
+    return has_two_labels and output_mode != MULTILABEL
 
 
 def _accepts_pairs(head_settings: HeadSettings) -> bool:

@@ -5,7 +5,7 @@ import pytest
 
 import data.text
 import modeling
-from model_folders.kinds import MODULE_OF_SAVED_CLASS
+from model_folders.saved_classes import MODULE_OF_SAVED_CLASS
 from tests.support import fresh_process
 
 NAME = "bert>ClassifierLoss"

@@ -144,7 +144,7 @@ def test_the_site_documents_names_that_exist(page):
 
 
 def test_the_site_loads_the_packages_that_define_names_of_others():
-    """Else `make docs` fails, because `modeling.BertConfig` is in model_folders/."""
+    """Else `make docs` fails: `modeling.BertConfig` is in model_folders/."""
     page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
     settings = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8")
     loaded = re.search(r"preload_modules: \[(.*)\]", settings)[1].split(", ")

@@ -10,6 +10,7 @@ from exporting.label_outputs import compute_outputs
 from model_folders import kinds
 from model_folders.formats.huggingface_config import PROBLEM_TYPE_OF_MODE
 from model_folders.kinds import ModelClass
+from model_folders.output_modes import CLASSIFICATION
 
 LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 
@@ -67,7 +68,7 @@ def test_a_kind_that_exports_its_logits_gets_them_back(monkeypatch):
     "kind", [ModelClass.TOKEN_CLASSIFIER, ModelClass.MULTIPLE_CHOICE]
 )
 def test_tags_and_choices_keep_their_order(kind):
-    assert export_formats.exported_output_of(kind, {}) == kinds.CLASSIFICATION
+    assert export_formats.exported_output_of(kind, {}) == CLASSIFICATION
     probabilities = tf.nn.softmax(LOGITS[None]).numpy()
     outputs = {"probabilities": probabilities}
     result = export_formats.to_logits(kind, {}, outputs)

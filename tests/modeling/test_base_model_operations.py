@@ -3,7 +3,7 @@
 Each operation has a test, which runs for each kind of model on the backend of
 Keras. `make test` runs it for one kind, because it compiles each model anew.
 TESTS_OF_OPERATIONS names the row of docs/api.md that a test proves.
-test_base_model_export_formats.py exports the models.
+test_keras_export_formats.py exports the models.
 """
 
 import re

@@ -9,7 +9,7 @@ import pytest
 
 from modeling.base_task_model import OneHeadModel, TaskModel
 from modeling.heads import OutputHead
-from modeling.ops import attended_positions
+from modeling.sequence_ops import attended_positions
 from tests.support.model_cases import (
     BATCH_SIZE,
     CONFIG,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modeling.base_loss import sum_terms
-from modeling.keras_fit import join_labels
+from modeling.keras_fit import merge_labels
 from modeling.losses import ContrastiveLoss, PretrainingLoss
 from tests.support.loss_cases import (
     B,
@@ -96,7 +96,7 @@ def test_the_masked_lm_loss_alone_needs_no_labels_of_pairs():
     expected = PretrainingLoss()(outputs, features)[1]["masked_lm_loss"]
     del features["next_sentence_labels"]
     loss = PretrainingLoss(next_sentence=False)
-    joined = join_labels(loss, {}, features, None)
+    joined = merge_labels(loss, {}, features, None)
     total, values = loss(outputs, joined)
     assert [*values] == ["masked_lm_loss"]
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)

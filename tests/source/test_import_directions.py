@@ -433,7 +433,7 @@ def test_no_two_folders_of_a_package_import_each_other(package):
 _NAMED_IN_STRINGS = {
     # Keras gets placeholders, which import a class when a `.keras` file names
     # it. The package itself imports none of them.
-    "model_folders/kinds.py": {
+    "model_folders/saved_classes.py": {
         "data.text.preprocessor",
         "modeling.bert",
         "modeling.losses",

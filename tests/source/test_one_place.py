@@ -45,6 +45,39 @@ def test_only_tables_name_the_classes_of_models():
     check_none(wrong, "Look the class up in model_folders/kinds.py:")
 
 
+# The names of model_folders/ that `modeling` offers to users.
+NAMES_OF_MODEL_FOLDERS = {
+    alias.name
+    for node in ast.walk(parse_source(ROOT / "modeling/__init__.py").tree)
+    if isinstance(node, ast.ImportFrom)
+    and str(node.module).startswith("model_folders.")
+    for alias in node.names
+    if alias.asname
+}
+
+
+def names_of_modeling(node):
+    """Returns the names that a node of a tree takes from `modeling`."""
+    if isinstance(node, ast.ImportFrom) and node.module == "modeling":
+        return {alias.name for alias in node.names}
+    if isinstance(node, ast.Attribute):
+        module, _, name = ast.unparse(node).rpartition(".")
+        return {name} if module == "modeling" else set()
+    return set()
+
+
+def test_names_of_model_folders_come_from_their_own_modules():
+    """`modeling` offers them to users, as a second address."""
+    assert "BertConfig" in NAMES_OF_MODEL_FOLDERS
+    wrong = [
+        source.place(node)
+        for source in parsed_sources(*FOLDERS)
+        for node in ast.walk(source.tree)
+        if names_of_modeling(node) & NAMES_OF_MODEL_FOLDERS
+    ]
+    check_none(wrong, "Import the name from its module in model_folders/:")
+
+
 _FORMATS = "model_folders/formats"
 # {private name of TensorFlow or Keras: the module that uses it}
 MODULE_OF_PRIVATE_NAME = {

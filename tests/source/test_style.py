@@ -108,6 +108,36 @@ def test_no_test_waits_for_a_process_forever():
     check_none(wrong, "Pass a timeout, such as TIMEOUT of waiting.py:")
 
 
+def misplaced_imports(tree):
+    """Yields the top imports that belong further up, or into another import."""
+    modules = set()
+    is_below_types = False
+    for node in tree.body:
+        if isinstance(node, ast.If):
+            is_below_types |= ast.unparse(node.test) == "TYPE_CHECKING"
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            # Ruff gives a renamed import a statement of its own.
+            is_renamed = any(alias.asname for alias in node.names)
+            module = None if is_renamed else getattr(node, "module", None)
+            if is_below_types or module in modules:
+                yield node
+            modules.add(module or node)
+
+
+def test_a_module_has_one_header_of_imports():
+    """Two headers show that two modules were pasted together."""
+    misplaced = [
+        source.place(node)
+        for source in parsed_sources(*PACKAGES, "tools")
+        for node in misplaced_imports(source.tree)
+    ]
+    check_none(
+        misplaced,
+        "Import each module once, above `if TYPE_CHECKING`, and look whether "
+        "the file has two subjects:",
+    )
+
+
 def late_imports(tree):
     """Yields (first line, last line) of each import inside a function."""
     for function in ast.walk(tree):

@@ -13,11 +13,12 @@ from absl import logging
 import modeling
 from data.text import tokenization, vocabulary_learning
 from model_folders import kinds
+from model_folders.bert_config import BertConfig
 from model_folders.cards import model_card
-from model_folders.formats.huggingface_config import (
-    read_vector_files,
-)
-from model_folders.formats.shape_checks import head_classes_of
+from model_folders.cards.copied_model_json import create_model_json_of_copy
+from model_folders.formats.head_names import head_classes_of
+from model_folders.formats.huggingface_weights import find_huggingface
+from model_folders.formats.sentence_transformers import read_vector_files
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset, read_max_seq_length
@@ -73,7 +74,7 @@ def choose_checkpoint_format(
     """
     output_format = config.output_format
     if output_format is None:
-        is_huggingface = bool(modeling.find_huggingface(checkpoint))
+        is_huggingface = bool(find_huggingface(checkpoint))
         writes_huggingface = bool(config.extended_vocab_file) == is_huggingface
         output_format = "huggingface" if writes_huggingface else "tf1"
     if output_format == "huggingface":
@@ -101,7 +102,7 @@ def _check_for_transformers(
 
 def load_checkpoint_tokenizer(
     config: ConvertCheckpointConfig,
-    bert_config: "modeling.BertConfig",
+    bert_config: BertConfig,
     preset: Preset,
 ) -> tokenization.FullTokenizer:
     """Returns the checkpoint's tokenizer, after checking that it fits.
@@ -147,7 +148,7 @@ def extend_tokenizer(
 
 def load_model_to_convert(
     preset: Preset,
-    bert_config: "modeling.BertConfig",
+    bert_config: BertConfig,
     model_class: ModelClass,
 ) -> tuple["BaseModel", list[str]]:
     """Creates a model of a class, and loads its weights.
@@ -159,10 +160,8 @@ def load_model_to_convert(
         OSError: a file cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.checkpoints.loading import (
-        load_open_checkpoint,
-        open_checkpoint,
-    )
+    from modeling.checkpoints.finding import open_checkpoint
+    from modeling.checkpoints.loading import load_open_checkpoint
     from modeling.checkpoints.model_creation import create_model
     from modeling.task_models import keras_class_of
 
@@ -212,7 +211,7 @@ def write_copy(
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
-    contents = model_card.create_model_json_of_copy(
+    contents = create_model_json_of_copy(
         preset,
         model_class,
         {"max_seq_length": max_seq_length},

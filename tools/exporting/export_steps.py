@@ -63,10 +63,8 @@ def load_model_to_export(
         OSError: a file is missing or cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.checkpoints.loading import (
-        load_open_checkpoint,
-        open_checkpoint,
-    )
+    from modeling.checkpoints.finding import open_checkpoint
+    from modeling.checkpoints.loading import load_open_checkpoint
     from modeling.checkpoints.model_creation import create_model
     from modeling.checkpoints.variables import check_loaded
     from modeling.task_models import keras_class_of

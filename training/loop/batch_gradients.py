@@ -12,7 +12,7 @@ import keras
 import tensorflow as tf
 
 from modeling.base_loss import BatchLoss, Terms
-from modeling.keras_fit import select_features
+from modeling.features import select_features
 from modeling.tensors import Features, Tensor
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
 

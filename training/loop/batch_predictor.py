@@ -8,9 +8,9 @@ import tensorflow as tf
 from absl import logging
 
 from data.arrays import Batch, FloatArray, OutputsT
-from modeling.accelerated.graphs import GraphPredictor
+from modeling.accelerated.prediction import GraphPredictor
 from modeling.base_model import BaseModel
-from modeling.keras_fit import select_features
+from modeling.features import select_features
 from modeling.tensors import Features
 from terminal import progress
 

@@ -13,6 +13,7 @@ from dependencies.installation import with_command_names
 from exporting.export_options import ExportOptions
 from model_folders import kinds
 from model_folders.cards import model_card
+from model_folders.cards.copied_model_json import create_model_json_of_copy
 from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
 
@@ -34,7 +35,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     run_folder = trainer.run_folder
     step = trainer.run_weights.global_step
     tokenizer = trainer.starting_point.tokenizer
-    contents = model_card.create_model_json_of_copy(
+    contents = create_model_json_of_copy(
         trainer.run_weights.preset,
         kinds.model_class_of(trainer.model),
         step=step or None,

@@ -14,8 +14,8 @@ from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps
 
 if TYPE_CHECKING:
+    from modeling.arguments import TaskModelArguments
     from modeling.base_task_model import AnyTaskModel
-    from modeling.layers import TaskModelArguments
 
 
 class CreateModel(Protocol):

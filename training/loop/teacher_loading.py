@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import modeling
 from model_folders.bert_config import BertConfig
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import OutputMode
 from model_folders.reading import settings_check
 from model_folders.reading.preset import (
     Preset,

@@ -8,9 +8,9 @@ TensorFlow.
 from collections.abc import Sequence
 from typing import Literal
 
+from model_folders.fingerprints import FingerprintEntry
 from model_folders.model_json import (
     MODEL_JSON_FILE,
-    Fingerprint,
     RunFlagsEntry,
     TrainingSettings,
 )
@@ -122,7 +122,7 @@ def _may_change_limit(recorded: object, current: object) -> bool:
 def check_resumed_train_set(
     run_preset: Preset | None,
     set_fingerprints: SetFingerprints,
-    current_records: Sequence[Fingerprint],
+    current_records: Sequence[FingerprintEntry],
     *,
     has_table: bool,
 ) -> None:

@@ -12,6 +12,7 @@ import modeling
 from data.sets.label_spelling import list_similar_labels
 from data.sets.set_names import suffix_of
 from model_folders import atomic_folders
+from model_folders.labels import find_order
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
@@ -148,7 +149,7 @@ def check_head_labels(
     trained_labels = preset.labels
     if not trained_labels:
         return
-    order = modeling.find_order(trained_labels, label_alternatives)
+    order = find_order(trained_labels, label_alternatives)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
             f"{preset.source} was trained with the labels {trained_labels}, "

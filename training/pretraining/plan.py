@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import modeling
 from data.io import record_datasets
 from data.pretraining import record_inspection
-from model_folders.model_json import Fingerprint, TrainingSettings
+from model_folders.fingerprints import RecordFileFingerprint
+from model_folders.model_json import TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.loop.run_plan import RunPlan
@@ -20,7 +21,7 @@ from training.starting_point import StartingPoint
 def plan_pretraining(
     starting_point: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
-    dev_set_fingerprints: list[Fingerprint],
+    dev_set_fingerprints: list[RecordFileFingerprint],
 ) -> RunPlan:
     """Plans what the run trains, and what it records.
 
@@ -86,7 +87,7 @@ def check_resumed_pretraining(
 def collect_pretraining_settings(
     starting_point: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
-    dev_set_fingerprints: list[Fingerprint],
+    dev_set_fingerprints: list[RecordFileFingerprint],
 ) -> TrainingSettings:
     """Collects all settings of a training, as model.json records them.
 
@@ -110,7 +111,8 @@ def collect_pretraining_settings(
 
 
 def compute_dev_records_checksum(
-    config: PretrainingConfig, dev_set_fingerprints: Sequence[Fingerprint]
+    config: PretrainingConfig,
+    dev_set_fingerprints: Sequence[RecordFileFingerprint],
 ) -> int:
     """Returns a checksum of the records that evaluations read.
 

@@ -12,7 +12,7 @@ from data.io.tfrecords import count_records
 from data.pretraining import record_inspection
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
-from model_folders.model_json import Fingerprint
+from model_folders.fingerprints import RecordFileFingerprint
 from training.config.pretraining_config import PretrainingConfig
 from training.starting_point import StartingPoint
 
@@ -132,7 +132,7 @@ def _create_masking(
 
 def fingerprint_dev_set(
     config: PretrainingConfig, records: PretrainingRecords
-) -> list[Fingerprint]:
+) -> list[RecordFileFingerprint]:
     """Reads and identifies the records of --eval_input_file, [] without it."""
     if not config.pretraining.eval_input_file:
         return []

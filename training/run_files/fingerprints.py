@@ -10,12 +10,14 @@ from collections.abc import Iterable
 import tensorflow as tf
 
 import modeling
-from model_folders.model_json import Fingerprint
+from model_folders.fingerprints import FileFingerprint
 from model_folders.reading.config_files import list_files_beside
 from model_folders.reading.preset import PathOrPreset
 
 
-def fingerprint_checkpoint(path_or_preset: PathOrPreset) -> list[Fingerprint]:
+def fingerprint_checkpoint(
+    path_or_preset: PathOrPreset,
+) -> list[FileFingerprint]:
     """Returns the fingerprint of a checkpoint, or of the newest in a folder.
 
     Raises:
@@ -28,10 +30,11 @@ def fingerprint_checkpoint(path_or_preset: PathOrPreset) -> list[Fingerprint]:
     return fingerprint_files([file, *list_files_beside(file)])
 
 
-def fingerprint_files(files: Iterable[str]) -> list[Fingerprint]:
-    """Returns [name, bytes, checksum] of each file, to find changed inputs."""
+def fingerprint_files(files: Iterable[str]) -> list[FileFingerprint]:
+    """Returns the fingerprint of each file, to find changed inputs."""
     return [
-        [os.path.basename(file), *size_and_checksum(file)] for file in files
+        FileFingerprint(os.path.basename(file), *size_and_checksum(file))
+        for file in files
     ]
 
 

@@ -33,7 +33,7 @@ from typing import (
 )
 
 from files import atomic, json_files
-from files.json_files import find_malformed_entry
+from files.typed_dict_checks import find_malformed_entry
 from training.config.training_config import TrainingConfig
 
 if TYPE_CHECKING:

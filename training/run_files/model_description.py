@@ -23,6 +23,7 @@ from model_folders.model_json import (
     MODEL_JSON_FILE,
     HeadSettings,
     ModelJson,
+    Provenance,
     TrainingSettings,
 )
 from model_folders.reading import hub
@@ -60,24 +61,21 @@ def create_model_json(
     head_settings |= {
         name: chosen[name] for name in head_settings.keys() & chosen.keys()
     }
-    return {
-        "version": model_json.VERSION,
-        # The flags of these roles are the entries of HeadSettings.
-        model_json.HEAD_SETTINGS: cast(
-            "HeadSettings",
-            {"name": kinds.model_class_of(model), **head_settings},
-        ),
-        model_json.PROVENANCE: {
-            "script": starting_point.parsed.script,
-            "command": _anonymize_command(starting_point.parsed),
-            "settings": training_settings,
-            "versions": {
-                "python": platform.python_version(),
-                "keras": metadata.version("keras"),
-                "tensorflow": metadata.version("tensorflow"),
-            },
+    # The flags of these roles are the entries of HeadSettings.
+    task_entry = {"name": kinds.model_class_of(model), **head_settings}
+    provenance: Provenance = {
+        "script": starting_point.parsed.script,
+        "command": _anonymize_command(starting_point.parsed),
+        "settings": training_settings,
+        "versions": {
+            "python": platform.python_version(),
+            "keras": metadata.version("keras"),
+            "tensorflow": metadata.version("tensorflow"),
         },
     }
+    return model_json.create_contents(
+        cast("HeadSettings", task_entry), provenance
+    )
 
 
 def _anonymize_command(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from files.atomic import write_text
-from model_folders.cards import model_card
+from model_folders.cards import file_table, model_card
 from model_folders.checkpoint_folders import find_best_checkpoint
 from model_folders.model_json import (
     MODEL_JSON_FILE,
@@ -202,7 +202,7 @@ class RunFolder:
             labels=self.labels,
             do_lower_case=tokenizer.do_lower_case if tokenizer else None,
             results=self.results.dev_scores,
-            files=model_card.file_sizes(self.path) if is_finished else {},
+            files=file_table.file_sizes(self.path) if is_finished else {},
             export=export,
             table=table,
         )

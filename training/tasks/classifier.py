@@ -25,16 +25,17 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
-from model_folders import kinds
+from model_folders.bert_config import BertConfig
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import MULTILABEL, REGRESSION
 from model_folders.scores import Scores
 from training import task
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
+    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
-    from modeling.layers import TaskModelArguments
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
@@ -106,7 +107,7 @@ class ClassifierTask(
             "doc_stride": self._doc_stride,
         }
         processor = self.processor
-        is_regression = processor.output_mode == kinds.REGRESSION
+        is_regression = processor.output_mode == REGRESSION
         if is_regression and processor.definition.may_be_cross_encoder:
             # The table of a command that only exports may name one column of
             # texts. Its model may still be a cross-encoder, which reads pairs
@@ -180,7 +181,7 @@ class ClassifierTask(
 
     def create_model(
         self,
-        bert_config: "modeling.BertConfig",
+        bert_config: BertConfig,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertClassifier":
         """Creates a BertClassifier with one output for each label."""
@@ -297,8 +298,8 @@ def _create_classifier_loss(
     """
     if processor.definition.learns_relevances:
         return modeling.RankingLoss()
-    if processor.output_mode == kinds.REGRESSION:
+    if processor.output_mode == REGRESSION:
         return modeling.RegressionLoss()
-    if processor.output_mode == kinds.MULTILABEL:
+    if processor.output_mode == MULTILABEL:
         return modeling.MultiLabelLoss()
     return modeling.ClassifierLoss(class_weights or None)

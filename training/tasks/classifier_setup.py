@@ -16,12 +16,10 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.user_class import load_user_class_processor
 from data.classification.user_tables import table_columns
-from data.classification.user_tables.table_processor import (
-    open_table_processor,
-)
+from data.classification.user_tables.table_processor import open_table_processor
 from data.tables.tables import Table
-from model_folders import kinds
-from model_folders.labels import join_labels
+from model_folders.labels import describe_labels
+from model_folders.output_modes import CLASSIFICATION
 from model_folders.reading import settings_check
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
@@ -198,13 +196,13 @@ def _decide_class_weights(
     """
     if not config.classifier.class_weights:
         return {}
-    if processor.output_mode != kinds.CLASSIFICATION:
+    if processor.output_mode != CLASSIFICATION:
         raise ValueError(f"--class_weights is not for {processor.output_mode}")
     if not config.training.do_train:
         return {}
     weights = compute_class_weights(labels or (), processor.sets.read("train"))
     descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
-    logging.info("Class weights: %s", join_labels(descriptions))
+    logging.info("Class weights: %s", describe_labels(descriptions))
     return weights
 
 

@@ -17,14 +17,15 @@ from data.classification.classification_features import encode_features
 from data.classification.classification_processor import ClassificationProcessor
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
+from model_folders.bert_config import BertConfig
 from model_folders.scores import Scores
 from training import task
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
+    from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
-    from modeling.layers import TaskModelArguments
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, None]
@@ -106,7 +107,7 @@ class EmbeddingTask(
 
     def create_model(
         self,
-        bert_config: "modeling.BertConfig",
+        bert_config: BertConfig,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertEmbedder":
         """Creates the BertEmbedder to train."""

@@ -17,15 +17,16 @@ from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
-from model_folders import kinds
+from model_folders.bert_config import BertConfig
 from model_folders.model_json import HeadSettings
+from model_folders.output_modes import CLASSIFICATION
 from model_folders.scores import Scores
 from training import task
 from training.config.ner_config import NerConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.layers import TaskModelArguments
+    from modeling.arguments import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
@@ -98,7 +99,7 @@ class NerTask(
 
     def create_model(
         self,
-        bert_config: "modeling.BertConfig",
+        bert_config: BertConfig,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertTokenClassifier":
         """Creates a BertTokenClassifier with one output for each label."""
@@ -170,7 +171,7 @@ class NerTask(
     ) -> tuple[list[list[str]], list[FloatArray]]:
         """Returns the tags of each sentence, and their probabilities."""
         probabilities = (
-            to_probabilities(logits.astype(np.float32), kinds.CLASSIFICATION)
+            to_probabilities(logits.astype(np.float32), CLASSIFICATION)
             for _, logits in batches
         )
         return sentence_windows.choose_tags(

@@ -27,6 +27,7 @@ from data.squad.squad_options import to_settings
 from data.squad.squad_sets import SquadSets
 from data.text import token_windows
 from files.json_files import write_json
+from model_folders.bert_config import BertConfig
 from model_folders.model_json import HeadSettings
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
@@ -35,7 +36,7 @@ from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.layers import TaskModelArguments
+    from modeling.arguments import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]
@@ -135,7 +136,7 @@ class SquadTask(
 
     def create_model(
         self,
-        bert_config: "modeling.BertConfig",
+        bert_config: BertConfig,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertSpanLabeler":
         """Creates the BertSpanLabeler to train."""

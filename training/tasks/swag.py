@@ -15,14 +15,15 @@ from data.classification.classification_features import encode_features
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
 from data.tables.table_layout import TableLayout
-from model_folders import kinds
+from model_folders.bert_config import BertConfig
+from model_folders.output_modes import CLASSIFICATION
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.layers import TaskModelArguments
+    from modeling.arguments import TaskModelArguments
 
 _EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 
@@ -39,7 +40,7 @@ class SwagTask(
         layout: layout of the tables in --data_dir.
     """
 
-    codec = label_codec.LabelCodec(kinds.CLASSIFICATION, swag_examples.LABELS)
+    codec = label_codec.LabelCodec(CLASSIFICATION, swag_examples.LABELS)
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class SwagTask(
 
     def create_model(
         self,
-        bert_config: "modeling.BertConfig",
+        bert_config: BertConfig,
         **arguments: "Unpack[TaskModelArguments]",
     ) -> "modeling.BertMultipleChoice":
         """Creates the BertMultipleChoice to train."""

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from data.classification.classification_processor import TaskDefinition
 from data.sets.set_names import BaseSet
-from model_folders import kinds
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import CLASSIFICATION, REGRESSION, OutputMode
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,7 @@ class GlueTaskDefinition(TaskDefinition):
     label_of_alias: Mapping[str, str] = dataclasses.field(default_factory=dict)
     test_set_has_labels: bool = False
     drops_short_lines: bool = False
-    output_mode: OutputMode = kinds.CLASSIFICATION
+    output_mode: OutputMode = CLASSIFICATION
 
     def file_of_set(self, set_name: BaseSet) -> str:
         """Returns the name of a set's file."""
@@ -154,7 +153,7 @@ DEFINITION_OF_TASK: dict[str, GlueTaskDefinition] = {
     # How similar are two sentences, on a scale from 0 to 5?
     "sts-b": GlueTaskDefinition(
         labels=None,
-        output_mode=kinds.REGRESSION,
+        output_mode=REGRESSION,
         label_column="score",
         metrics=("spearman", "pearson"),
     ),

@@ -20,8 +20,7 @@ from data.tables.column_names import (
 from data.tables.table_layout import LayoutOptions, TableLayout, format_of
 from data.tables.tables import check_columns
 from files.paths import StrPath
-from model_folders import kinds
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import CLASSIFICATION, REGRESSION, OutputMode
 from options import fields
 
 # The options that name a column.
@@ -54,7 +53,7 @@ class ColumnOptions(LayoutOptions):
         "was trained with.",
     )
     output_mode: OutputMode = fields.head_option(
-        kinds.CLASSIFICATION,
+        CLASSIFICATION,
         "Kind of label: classification = one label for each text, multilabel "
         "= any number of labels, regression = a number.",
         choices=tuple(metrics.METRICS_OF_MODE),
@@ -111,9 +110,7 @@ class ColumnOptions(LayoutOptions):
             for name, column in zip(COLUMN_FLAGS, columns, strict=True)
             if name not in chosen_columns
         }
-        return dataclasses.replace(
-            self, output_mode=kinds.REGRESSION, **changes
-        )
+        return dataclasses.replace(self, output_mode=REGRESSION, **changes)
 
 
 def parse_label_columns(value: str, columns: Iterable[str]) -> list[str]:

@@ -25,17 +25,21 @@ from data.sets.text_keys import is_blank
 from data.tables import column_names
 from data.tables.tables import TableRow, texts_of
 from files.paths import StrPath
-from model_folders import kinds
-from model_folders.kinds import OutputMode
-from model_folders.labels import check_labels, join_labels, normal_label
+from model_folders.labels import check_labels, describe_labels, normal_label
+from model_folders.output_modes import (
+    CLASSIFICATION,
+    MULTILABEL,
+    REGRESSION,
+    OutputMode,
+)
 
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 # {output mode: the least number of labels}.
 _MIN_LABELS: dict[OutputMode, int] = {
-    kinds.CLASSIFICATION: 2,
-    kinds.MULTILABEL: 1,
-    kinds.REGRESSION: 0,
+    CLASSIFICATION: 2,
+    MULTILABEL: 1,
+    REGRESSION: 0,
 }
 # A label with fewer rows is hardly learned.
 _MIN_ROWS_OF_LABEL = 5
@@ -155,13 +159,13 @@ class RowParser:
             return None
         place = f"{place}, column {self.label_flag!r}"
         labels = self.file.labels
-        if self.output_mode == kinds.MULTILABEL and len(cells) == 1:
+        if self.output_mode == MULTILABEL and len(cells) == 1:
             label: Label | None = label_notations.parse_label_list(
                 cells[0], self.label_separator, place
             )
         elif any(map(label_notations.is_empty, cells)):
             return None
-        elif self.output_mode == kinds.REGRESSION:
+        elif self.output_mode == REGRESSION:
             label = parse_regression_label(cells[0], place)
         elif len(cells) == 1:
             label = label_notations.parse_label(cells[0], place, labels)
@@ -199,7 +203,7 @@ def _check_is_allowed(label: Label, place: str, labels: Sequence[str]) -> None:
         if name not in labels:
             raise ValueError(
                 f"{place}: unknown label {name!r}; the labels are "
-                f"{join_labels(labels)}. Correct the line, or add "
+                f"{describe_labels(labels)}. Correct the line, or add "
                 "the label to --labels or to the train set"
             )
 
@@ -231,7 +235,7 @@ def choose_labels_of_flags(
     ]
     if labels is not None:
         check_labels(names, "--labels", min_labels=_MIN_LABELS[output_mode])
-    if output_mode == kinds.REGRESSION:
+    if output_mode == REGRESSION:
         # A regression has no labels, whatever --labels names.
         return []
     return names
@@ -299,7 +303,7 @@ def log_label_counts(
     """Logs how many examples of a train set each label has."""
     counts = count_labels(train)
     descriptions = [f"{name} {counts[name]}" for name in labels]
-    logging.info("Labels of the train set: %s", join_labels(descriptions))
+    logging.info("Labels of the train set: %s", describe_labels(descriptions))
 
 
 def warn_of_labels(
@@ -321,13 +325,13 @@ def warn_of_labels(
             "%d labels have fewer than %d rows to train on: %s",
             len(rare),
             _MIN_ROWS_OF_LABEL,
-            join_labels(rare),
+            describe_labels(rare),
         )
     if typos := describe_misspelled_labels(train_counts + count_labels(dev)):
         logging.warning(
             "These labels may be misspelled: %s. Correct the data if they mean "
             "the same.",
-            join_labels(typos),
+            describe_labels(typos),
         )
 
 

@@ -34,8 +34,7 @@ from data.sets.text_keys import key_of
 from data.tables.prodigy_rows import read_accepted_rows
 from data.tables.tables import Table, TableRow, read_table
 from files.paths import StrPath
-from model_folders import kinds
-from model_folders.kinds import OutputMode
+from model_folders.output_modes import MULTILABEL, REGRESSION, OutputMode
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 # {set: names that its table may have in --data_dir}.
@@ -174,7 +173,7 @@ def _read_label_columns(
     `table` is --data_file, None with --data_dir.
     """
     value = options.label_column
-    if options.output_mode == kinds.REGRESSION or "," not in value:
+    if options.output_mode == REGRESSION or "," not in value:
         return [value] if value else []
     columns: list[str] = []
     if table is not None:
@@ -236,9 +235,9 @@ class TableReader(ExampleReader[InputExample]):
         # Several columns contain 0 or 1, one for each label.
         is_one_hot = len(label_columns) > 1
         self.output_mode: OutputMode = (
-            kinds.MULTILABEL if is_one_hot else options.output_mode
+            MULTILABEL if is_one_hot else options.output_mode
         )
-        self.has_labels = self.output_mode != kinds.REGRESSION
+        self.has_labels = self.output_mode != REGRESSION
         self.labels_of_flags = table_examples.choose_labels_of_flags(
             options.labels, self.output_mode, label_columns
         )
@@ -280,7 +279,7 @@ class TableReader(ExampleReader[InputExample]):
 
     def labels_of(self, example: InputExample) -> list[str]:
         """Returns the labels, [] in regression or without a label."""
-        if self.output_mode == kinds.REGRESSION or example.label is None:
+        if self.output_mode == REGRESSION or example.label is None:
             return []
         return class_names_of(example.label)
 
@@ -308,7 +307,7 @@ class TableReader(ExampleReader[InputExample]):
             # A split has logged the numbers of both sets.
             table_examples.log_label_counts(labels, train)
         table_examples.warn_of_labels(train, dev)
-        if self.output_mode == kinds.MULTILABEL:
+        if self.output_mode == MULTILABEL:
             table_examples.warn_of_joined_labels(
                 train_source, labels, self._options.label_separator
             )

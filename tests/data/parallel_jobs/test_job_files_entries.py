@@ -1,7 +1,7 @@
 """The entries of the files that a job writes about itself."""
 
 from data.parallel_jobs.job_files import Manifest, UnitResult
-from files.json_files import find_malformed_entry
+from files.typed_dict_checks import find_malformed_entry
 
 SHARD = {"path": "out", "num_records": 2, "bytes": 9, "crc32c": "e3069283"}
 INPUT = {"path": "corpus.txt", "bytes": 3, "crc32c": "00000000"}

@@ -110,7 +110,7 @@ def test_empty_shards_are_files_too(shard_files, tmp_path):
     write_shard(tmp_path / "empty", [])
     path = str(tmp_path / "empty")
     assert record_inspection.fingerprint_records([path]) == [
-        ["empty", 0, "00000000", "", ""]
+        ("empty", 0, "00000000", "", "")
     ]
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 2}
     assert record_inspection.read_masking_and_lengths([path, *shard_files]) == (

@@ -7,6 +7,7 @@ import re
 import modeling
 from model_folders import kinds
 from model_folders.cards import model_card
+from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.reading.preset import read_preset
 from tests.support import models
 from tests.support.models import built
@@ -85,7 +86,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
         "files": ["vocab.txt"],
     }
     (tmp_path / "model.json").write_text(json.dumps(described))
-    copied = model_card.create_model_json_of_copy(
+    copied = create_model_json_of_copy(
         read_preset(tmp_path),
         "BertClassifier",
         {"doc_stride": 3},
@@ -97,9 +98,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
 
 
 def save_copy(folder, model):
-    contents = model_card.create_model_json_of_copy(
-        None, kinds.model_class_of(model)
-    )
+    contents = create_model_json_of_copy(None, kinds.model_class_of(model))
     card = model_card.WeightsCard(model_json=contents)
     files = card.create_copy_files()
     modeling.save_release(model, folder, files=files)

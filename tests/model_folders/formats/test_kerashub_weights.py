@@ -1,6 +1,6 @@
 """The files of the weights in a preset of KerasHub.
 
-tests/modeling/checkpoints/test_checkpoint_kerashub.py loads them into
+tests/modeling/checkpoints/test_converted_checkpoint_kerashub.py loads them into
 models.
 """
 

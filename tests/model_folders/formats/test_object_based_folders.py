@@ -1,6 +1,6 @@
 """What a recorded encoder of TF-Hub states without its SavedModel.
 
-tests/modeling/checkpoints/test_checkpoint_object_based.py loads
+tests/modeling/checkpoints/test_converted_checkpoint_object_based.py loads
 its weights.
 """
 

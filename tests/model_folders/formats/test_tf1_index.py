@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from model_folders.formats.tf1 import check_index
-from modeling import find_checkpoint
+from modeling import check_checkpoint
 from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/modelgarden/v1_items"
@@ -79,7 +79,7 @@ def test_a_malformed_entry_is_an_error_of_one_line(
     folder = change_index(pattern, replacement)
     says = rf"{folder}/bert_model.ckpt-1 cannot be read: .*malformed"
     with pytest.raises(OSError, match=says) as caught:
-        find_checkpoint(folder)
+        check_checkpoint(folder)
     assert "\n" not in str(caught.value)
 
 

@@ -1,6 +1,6 @@
 """The entries of a tf_model.h5 that transformers 4 wrote, and their names.
 
-tests/modeling/checkpoints/test_checkpoint_tf_h5.py loads them into
+tests/modeling/checkpoints/test_converted_checkpoint_tf_h5.py loads them into
 models.
 """
 

@@ -11,7 +11,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import test_util
 
 import modeling
-from modeling.accelerated import graphs
+from modeling.accelerated import prediction
 from modeling.dense import Dense
 from tests.support import models
 
@@ -30,7 +30,7 @@ def create_model(hidden_act, dtype):
 
 def create_forward(model, shape):
     """Returns a graph for prediction."""
-    call = graphs.GraphPredictor(model)
+    call = prediction.GraphPredictor(model)
 
     @tf.function(
         input_signature=[tf.TensorSpec(shape, tf.int32)] * 3, autograph=False

@@ -14,6 +14,7 @@ from modeling import (
     BertModel,
     BertPretrainer,
     BertSpanLabeler,
+    check_checkpoint,
     find_checkpoint,
     load_checkpoint,
     load_config,
@@ -104,7 +105,7 @@ def test_a_shard_without_its_tensor_is_named(tmp_path):
     }
     write_shards(tmp_path, places, shards)
     with pytest.raises(OSError, match=rf"2.safetensors lacks {name}, which .*"):
-        find_checkpoint(tmp_path)
+        check_checkpoint(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_a_shard_without_its_tensor_is_named(tmp_path):
 def test_an_index_of_other_types_is_named(tmp_path, places):
     index = write_shards(tmp_path, places, {})
     with pytest.raises(ValueError, match=f"{index}: `weight_map`") as caught:
-        find_checkpoint(tmp_path)
+        check_checkpoint(tmp_path)
     assert "\n" not in str(caught.value)
 
 
@@ -169,7 +170,7 @@ def test_weights_in_several_files_are_found_by_their_index(tmp_path):
 def test_a_missing_file_of_several_is_named(three_shards, tmp_path):
     (tmp_path / three_shards[-1]).unlink()
     with pytest.raises(OSError, match=three_shards[-1]):
-        find_checkpoint(tmp_path)
+        check_checkpoint(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_an_adapter_beside_its_model_is_named(tmp_path):
     assert find_checkpoint(tmp_path) == f"{tmp_path}/model.safetensors"
     (tmp_path / "adapter_config.json").write_text("{}")
     with pytest.raises(ValueError, match="adapter"):
-        find_checkpoint(tmp_path)
+        check_checkpoint(tmp_path)
 
 
 # {a weight of the masked LM head: the weight that it equals in BERT}
@@ -326,7 +327,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, contents):
     with pytest.raises(OSError, match=f"{path} cannot be read"):
         load_checkpoint(model, tmp_path)
     with pytest.raises(OSError, match=f"{path} cannot be read"):
-        find_checkpoint(tmp_path)
+        check_checkpoint(tmp_path)
 
 
 @pytest.mark.parametrize(

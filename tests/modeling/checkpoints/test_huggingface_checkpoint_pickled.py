@@ -8,7 +8,13 @@ import sys
 
 import pytest
 
-from modeling import BertModel, find_checkpoint, load_checkpoint, load_config
+from modeling import (
+    BertModel,
+    check_checkpoint,
+    find_checkpoint,
+    load_checkpoint,
+    load_config,
+)
 from tests.support.model_cases import assert_close
 from tests.support.paths import ROOT
 
@@ -29,7 +35,7 @@ class Malicious:
 def test_without_torch_the_error_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ValueError, match="pip install torch"):
-        find_checkpoint(WEIGHTS)
+        check_checkpoint(WEIGHTS)
 
 
 @pytest.fixture
@@ -102,7 +108,7 @@ def test_a_file_of_other_contents_is_named_and_runs_nothing(tmp_path, save):
     path = tmp_path / "pytorch_model.bin"
     save(Malicious(tmp_path / "harm"), path)
     with pytest.raises(OSError, match=f"{path} cannot be read: "):
-        find_checkpoint(tmp_path)
+        check_checkpoint(tmp_path)
     assert os.listdir(tmp_path) == [path.name]
 
 
@@ -119,4 +125,4 @@ def test_contents_that_are_not_a_state_of_torch_are_named(tmp_path, kind):
     path = tmp_path / "pytorch_model.bin"
     torch.save(contents[kind], path)
     with pytest.raises(ValueError, match=f"{path} must .* Save the state_dict"):
-        find_checkpoint(tmp_path)
+        check_checkpoint(tmp_path)

@@ -1,6 +1,6 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-test_checkpoint_kerashub.py reads recorded presets, and
+test_converted_checkpoint_kerashub.py reads recorded presets, and
 test_kerashub_writer_outputs.py compares with KerasHub itself.
 """
 

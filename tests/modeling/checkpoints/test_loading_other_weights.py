@@ -33,7 +33,7 @@ SIZES = {"vocab_size": CONFIG["vocab_size"]}
 
 
 OPENERS = [
-    modeling.find_checkpoint,
+    modeling.check_checkpoint,
     modeling.BertModel.from_preset,
     load_teacher,
 ]
@@ -162,11 +162,11 @@ def test_a_preset_is_found_only_for_its_own_sizes(place):
     folder = ROOT / "tests/testdata" / place
     config = modeling.load_config(folder)
     preset = read_preset(folder)
-    assert modeling.find_checkpoint(preset, config=config)
+    modeling.check_checkpoint(preset, config=config)
     sizes = config.to_dict() | {"vocab_size": 2_000_000_000}
     changed = modeling.BertConfig.from_dict(sizes)
     with pytest.raises(ValueError, match="vocab_size=2000000000"):
-        modeling.find_checkpoint(preset, config=changed)
+        modeling.check_checkpoint(preset, config=changed)
 
 
 @pytest.mark.parametrize("load", weights_fuzz.LOADERS)

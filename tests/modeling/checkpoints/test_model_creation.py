@@ -4,7 +4,7 @@ import pytest
 
 import modeling
 from model_folders.reading.preset import read_preset
-from modeling.checkpoints.loading import open_checkpoint
+from modeling.checkpoints.finding import open_checkpoint
 from modeling.checkpoints.model_creation import create_model
 from tests.support.models import SMALL, built
 

@@ -1,0 +1,69 @@
+"""Creates the model.json of a copy or an export of weights.
+
+It says of the original what the model.json beside the original says, without
+what is only true of the original's folder.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+from model_folders.model_json import (
+    CHECKSUMS,
+    HeadSettings,
+    ModelJson,
+    TrainingSettings,
+    create_contents,
+    provenance_of,
+)
+from model_folders.reading import hub
+from model_folders.reading.preset import Preset
+
+# Entries about the files in the folder of the original.
+_ENTRIES_ABOUT_FILES = ("best_step", "files", CHECKSUMS)
+
+
+def create_model_json_of_copy(
+    preset: Preset | None,
+    model_class: str,
+    head_settings: HeadSettings | None = None,
+    *,
+    step: int | None = None,
+    changed: Sequence[str] = (),
+) -> ModelJson:
+    """Returns the contents of model.json for a copy or an export of weights.
+
+    Args:
+        preset: Preset of the folder that the weights come from. None if the
+            weights are random.
+        model_class: class of the model that is copied or exported.
+        head_settings: settings of the head to add to those in `preset`.
+        step: training step at which the weights were saved, None if unknown.
+        changed: names of settings in `preset` that no longer apply to the
+            copy.
+    """
+    preset = preset or Preset("")
+    # A dict with only some entries of a TypedDict of settings is of this type
+    # too.
+    task_entry = {
+        **preset.head_settings,
+        "name": model_class,
+        **(head_settings or {}),
+    }
+    kept_settings = {
+        name: value
+        for name, value in preset.training_settings.items()
+        if name not in changed
+    }
+    provenance = provenance_of(preset.model_json).copy()
+    provenance["settings"] = cast("TrainingSettings", kept_settings)
+    if source := hub.hub_path_of(preset.path):
+        provenance["weights"] = source
+    if step is not None:
+        provenance["step"] = step
+    others = {
+        name: value
+        for name, value in preset.model_json.items()
+        if name not in _ENTRIES_ABOUT_FILES
+    }
+    contents = create_contents(cast("HeadSettings", task_entry), provenance)
+    return cast("ModelJson", {**others, **contents})
