@@ -4,10 +4,10 @@ Training and extract_features.py read them here. This module imports no
 TensorFlow.
 """
 
-import modeling
 from data.text.casing import chosen_casing
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from model_folders.bert_config import BertConfig
+from model_folders.reading.config_files import load_config
 from model_folders.reading.preset import Preset, load_required_config
 from training.config.model_config import ModelOptions
 
@@ -42,7 +42,7 @@ def read_bert_config(
     """
     if preset:
         return load_required_config(preset, model_options.required_config_file)
-    return modeling.load_config(model_options.required_config_file)
+    return load_config(model_options.required_config_file)
 
 
 def read_tokenizer(
