@@ -30,7 +30,7 @@ from command_line import cli, flags
 from data import output_writer
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
-from serving.predict.predict_steps import (
+from serving.predict.predict_stages import (
     check_arguments,
     list_input_files,
     reply_in_bulk,

@@ -14,7 +14,7 @@ The server stops at SIGTERM or Ctrl-C, after answering all accepted requests.
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from serving.http.serve_config import ServeConfig
-from serving.http.serve_steps import (
+from serving.http.serve_stages import (
     check_allowed_origins,
     end_at_signals,
     find_export_folders,

@@ -8,12 +8,12 @@ Each is a script with flags of its own:
     plot_runs.py: draws the curves of runs
     results_table.py: a table of the scores of runs
 
-What only a tool needs is in a package beside it: its flags and its steps. What
+What only a tool needs is in a package beside it: its flags and its stages. What
 other code needs too is in the package that does the work, such as `export` in
 exporting/:
 
-    vocabulary/: the flags and the steps of create_vocabulary.py
-    conversion/: the flags and the steps of convert_checkpoint.py
-    exporting/: the flags and the steps of export.py
+    vocabulary/: the flags and the stages of create_vocabulary.py
+    conversion/: the flags and the stages of convert_checkpoint.py
+    exporting/: the flags and the stages of export.py
     run_comparison/: the flags and the work of plot_runs.py and results_table.py
 """

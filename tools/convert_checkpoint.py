@@ -17,7 +17,7 @@ from command_line import cli
 from model_folders.reading import settings_check
 from model_folders.reading.preset import load_required_config, read_preset
 from options.parsed_command import ParsedCommand
-from tools.conversion.conversion_steps import (
+from tools.conversion.conversion_stages import (
     choose_checkpoint_format,
     choose_class_to_convert,
     extend_tokenizer,

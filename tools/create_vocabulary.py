@@ -22,7 +22,7 @@ from files.atomic import write_bytes
 from model_folders import tokenizer_files
 from options.parsed_command import ParsedCommand
 from tools.vocabulary.vocabulary_config import VocabularyConfig
-from tools.vocabulary.vocabulary_steps import (
+from tools.vocabulary.vocabulary_stages import (
     choose_casing_file,
     count_words_of_files,
     print_extension,

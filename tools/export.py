@@ -17,7 +17,7 @@ from model_folders.reading import settings_check
 from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from tools.exporting.export_config import ExportConfig
-from tools.exporting.export_steps import (
+from tools.exporting.export_stages import (
     choose_class_to_export,
     create_options,
     load_model_to_export,

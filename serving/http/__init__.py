@@ -6,7 +6,7 @@ model computes their replies. A `QueuedCall` contains the requests of one body,
 and a `CallBatch` the calls that are computed together.
 
     serve_config.py: the flags of serve.py, with the limits on requests
-    serve_steps.py: the steps of serve.py, with the modules below
+    serve_stages.py: the stages of serve.py, with the modules below
     server_process.py: the process, which loads the models while it already
         listens, and serves until SIGTERM
     timed_server.py: uvicorn's server, with limits on the time of each

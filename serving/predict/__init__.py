@@ -5,7 +5,7 @@ An `InputRow` is a request with its place in a file. Its reply becomes an
 data/output_writer.py writes the rows as JSON lines, CSV or npy.
 
     predict_config.py: the flags of predict.py
-    predict_steps.py: the steps of predict.py, with the modules below
+    predict_stages.py: the stages of predict.py, with the modules below
 
 To reply to requests:
 

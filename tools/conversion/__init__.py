@@ -2,9 +2,9 @@
 
 modeling/checkpoints/ reads and writes the values of weights. A copy also needs
 the tokenizer, the labels and a card. tools/convert_checkpoint.py lists the
-steps:
+stages:
 
     convert_checkpoint_config.py: the flags of tools/convert_checkpoint.py
-    conversion_steps.py: chooses a format, loads a model and its tokenizer, and
+    conversion_stages.py: chooses a format, loads a model and its tokenizer, and
         writes them in this format
 """

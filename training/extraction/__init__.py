@@ -4,5 +4,5 @@ Nothing is trained. The flags of the network and of the devices, and what runs
 the network on them, are those of a training:
 
     extract_features_config.py: the flags of the script
-    feature_extraction.py: the steps of the script
+    feature_extraction.py: the stages of the script
 """

@@ -1,4 +1,4 @@
-"""The steps of extract_features.py: from its flags to the vectors of tokens.
+"""The stages of extract_features.py: from its flags to the vectors of tokens.
 
 Call `read_model_files`, `parse_layers`, `load_predictor` and `write_vectors`
 in this order.

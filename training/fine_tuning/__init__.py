@@ -1,6 +1,6 @@
 """Runs a `FineTuningTask`, from the first check to the last line of the log.
 
-    flow.py: `fine_tune`: all steps of a command, and how it ends
+    flow.py: `fine_tune`: all stages of a command, and how it ends
     encoded_sets.py: reads the sets, writes their records, and identifies them
     plan.py: what the run trains and records, and what a resumed run must keep
     dev_set_comparison.py: whether the weights were trained on the dev set

@@ -26,7 +26,7 @@ from model_folders.scores import Scores
 from serving import engines
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.fine_tuner import FineTuner
-from training.loop import final_steps
+from training.loop import final_stages
 from training.loop.trainer import Trainer
 from training.task import AnyEncodedSet, AnyFineTuningTask
 
@@ -56,7 +56,7 @@ def export_model(
     if task.metrics[0] in model_scores and task.can_score_export:
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
-    options = final_steps.create_export_options(
+    options = final_stages.create_export_options(
         trainer, config.fine_tuning.predict_batch_size
     )
     with atomic_folders.atomic_folder(export_dir) as folder:

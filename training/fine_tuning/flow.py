@@ -1,4 +1,4 @@
-"""Runs a `FineTuningTask`: all steps of a command, and how it ends.
+"""Runs a `FineTuningTask`: all stages of a command, and how it ends.
 
 A command usually writes its scores, predictions, export, weights
 and card. If its dev set is not the dev set of the run, it only shows the
@@ -28,7 +28,7 @@ from training.fine_tuning.plan import (
     check_resumed_fine_tuning,
     plan_fine_tuning,
 )
-from training.loop import devices, final_steps
+from training.loop import devices, final_stages
 from training.loop.ending import STOPPED_STATUS
 from training.loop.teacher_loading import load_teacher
 from training.loop.trainer_loading import load_trainer
@@ -114,7 +114,7 @@ def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
         _predict_test_sets(fine_tuner)
     if export_dir := config.export.export_dir:
         export_model(fine_tuner, run_folder.results.dev_scores, export_dir)
-    final_steps.store_weights(fine_tuner.trainer)
+    final_stages.store_weights(fine_tuner.trainer)
     _write_card(run_folder, config)
     _log_end(fine_tuner, begin_time)
 
@@ -134,7 +134,7 @@ def end_without_scores(fine_tuner: FineTuner) -> None:
     # --data_file alone does not export again.
     if export_dir and "export_dir" in starting_point.set_by_user:
         export_model(fine_tuner, {}, export_dir)
-    final_steps.store_weights(fine_tuner.trainer)
+    final_stages.store_weights(fine_tuner.trainer)
 
 
 def _evaluate_dev_sets(fine_tuner: FineTuner) -> None:
@@ -194,7 +194,7 @@ def _log_end(fine_tuner: FineTuner, begin_time: float) -> None:
     if fine_tuner.has_trained:
         run_folder.results.warn_of_earlier_files(begin_time)
     _warn_of_missed_labels(task.config, dev_scores)
-    final_steps.log_end(
+    final_stages.log_end(
         run_folder,
         score_lines=_list_dev_score_lines(task, dev_scores),
         commands=_list_export_commands(task),

@@ -24,5 +24,5 @@ The steps:
 After them:
 
     batch_predictor.py: a model's outputs, batch by batch, to evaluate
-    final_steps.py: stores, exports and logs what was trained
+    final_stages.py: stores, exports and logs what was trained
 """

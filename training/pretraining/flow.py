@@ -1,4 +1,4 @@
-"""Pretrains on records: all steps of a command, and how it ends.
+"""Pretrains on records: all stages of a command, and how it ends.
 
 The records are masked in advance or during training.
 """
@@ -19,7 +19,7 @@ from model_folders.model_json import (
 )
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
-from training.loop import devices, final_steps
+from training.loop import devices, final_stages
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback
 from training.loop.ending import STOPPED_STATUS, EndReasons
@@ -140,13 +140,13 @@ def _end_pretraining(
         return
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
-        options = final_steps.create_export_options(trainer)
+        options = final_stages.create_export_options(trainer)
         export(export_dir, trainer.model, {}, options)
-    final_steps.store_weights(trainer)
+    final_stages.store_weights(trainer)
     trainer.run_folder.write_card()
     if evaluation and config.training.do_train:
         warn_of_no_progress(evaluation)
-    final_steps.log_end(
+    final_stages.log_end(
         trainer.run_folder,
         score_lines=_list_accuracy_lines(
             evaluation.scores if evaluation else {}

@@ -8,8 +8,8 @@ Only scripts import them.
     squad.py: answers, for run_squad.py
     swag.py: choices, for run_swag.py
 
-The `main` of a script lists the same steps for each task. A script that must
-know or check its sets before TensorFlow is loaded has its steps for that in a
+The `main` of a script lists the same stages for each task. A script that must
+know or check its sets before TensorFlow is loaded has its stages for that in a
 module of their own:
 
     classifier_setup.py: `open_data_file` and `decide_columns`, which open
@@ -22,6 +22,6 @@ After `load_starting_point`, `open_sets` creates the sets, or `open_processor`
 what knows a classification's sets, labels and metrics. If the script has
 --data_file, `decide_by_rows` of training/preparation/ lets its rows decide open
 flags. Then `load_task` reads what must be known, or checked, and creates the
-task. run_swag.py has no such steps, because its task reads each set when it is
+task. run_swag.py has no such stages, because its task reads each set when it is
 encoded.
 """

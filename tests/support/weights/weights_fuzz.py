@@ -206,7 +206,7 @@ def _export(folder: Path) -> None:
     from exporting.export_options import ExportFormatOptions
     from model_folders.reading import settings_check
     from model_folders.reading.preset import read_preset
-    from tools.exporting import export_steps
+    from tools.exporting import export_stages
     from tools.exporting.export_config import ExportConfig
 
     config = ExportConfig(
@@ -215,15 +215,15 @@ def _export(folder: Path) -> None:
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
     preset = read_preset(folder, "--model")
-    model_class = export_steps.choose_class_to_export(config, preset)
-    export_steps.settings_of_head(preset, model_class)
-    model = export_steps.load_model_to_export(preset, model_class)
+    model_class = export_stages.choose_class_to_export(config, preset)
+    export_stages.settings_of_head(preset, model_class)
+    model = export_stages.load_model_to_export(preset, model_class)
     assert preset.vocab_file
     tokenizer = load_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size
     )
     settings_check.check_trained_settings(preset, model.config, tokenizer)
-    export_steps.create_options(config, preset, model, tokenizer)
+    export_stages.create_options(config, preset, model, tokenizer)
 
 
 def _start(folder: Path, **switches: object) -> None:

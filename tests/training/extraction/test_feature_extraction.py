@@ -1,4 +1,4 @@
-"""The steps of extract_features.py, each by itself."""
+"""The stages of extract_features.py, each by itself."""
 
 import numpy as np
 import pytest

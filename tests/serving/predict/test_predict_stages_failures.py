@@ -7,7 +7,7 @@ import types
 import pytest
 
 from data.output_rows import OutputRow
-from serving.predict import predict_steps
+from serving.predict import predict_stages
 from tests.support import output_files
 
 
@@ -19,7 +19,7 @@ def break_replying(work_folder, monkeypatch):
         yield [OutputRow({"label": "yes"})]
         raise OSError("the disk is full")
 
-    return lambda: monkeypatch.setattr(predict_steps, "reply_to_rows", fail)
+    return lambda: monkeypatch.setattr(predict_stages, "reply_to_rows", fail)
 
 
 def test_an_earlier_output_stays_while_rows_get_replies(
@@ -31,7 +31,7 @@ def test_an_earlier_output_stays_while_rows_get_replies(
         yield [OutputRow({"label": "yes"})]
         assert (work_folder / "kept.jsonl").read_text() == "earlier"
 
-    monkeypatch.setattr(predict_steps, "reply_to_rows", reply_to_rows)
+    monkeypatch.setattr(predict_stages, "reply_to_rows", reply_to_rows)
     classify(input_file="in.csv", output_file="kept.jsonl")
     (reply,) = output_files.read_json_lines(work_folder / "kept.jsonl")
     assert reply == {"label": "yes"}

@@ -1,8 +1,8 @@
-"""The steps of predict.py that need no model."""
+"""The stages of predict.py that need no model."""
 
 import pytest
 
-from serving.predict.predict_steps import check_arguments, list_input_files
+from serving.predict.predict_stages import check_arguments, list_input_files
 
 
 def test_texts_or_a_file_may_be_named():

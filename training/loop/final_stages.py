@@ -1,6 +1,6 @@
 """Stores, exports and logs what a command has trained.
 
-`fine_tune` and `pretrain` end with these steps.
+`fine_tune` and `pretrain` end with these stages.
 """
 
 import datetime

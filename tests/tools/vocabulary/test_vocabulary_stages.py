@@ -5,7 +5,7 @@ import pytest
 import modeling
 from files.json_files import write_json
 from tools.vocabulary.vocabulary_config import VocabularyConfig
-from tools.vocabulary.vocabulary_steps import (
+from tools.vocabulary.vocabulary_stages import (
     choose_casing_file,
     count_words_of_files,
     print_extension,

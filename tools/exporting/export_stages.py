@@ -1,4 +1,4 @@
-"""The steps of tools/export.py, from a folder of weights to its export.
+"""The stages of tools/export.py, from a folder of weights to its export.
 
 Each function takes the results of those before it. `load_model_to_export`
 imports TensorFlow.

@@ -8,7 +8,7 @@ from model_folders.kinds import ModelClass
 from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
-from tools.conversion.conversion_steps import (
+from tools.conversion.conversion_stages import (
     choose_checkpoint_format,
     choose_class_to_convert,
     extend_tokenizer,

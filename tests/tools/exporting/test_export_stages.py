@@ -9,7 +9,7 @@ from model_folders.reading.preset import Preset
 from tests.support.models import tiny_config
 from tests.support.paths import SAMPLES
 from tools.exporting.export_config import ExportConfig
-from tools.exporting.export_steps import (
+from tools.exporting.export_stages import (
     choose_class_to_export,
     create_options,
     settings_of_head,

@@ -1,4 +1,4 @@
-"""The steps of predict.py: from its flags to the written replies.
+"""The stages of predict.py: from its flags to the written replies.
 
 Call `check_arguments` and `list_input_files`, and then `reply_in_bulk` if
 `PredictConfig.is_bulk`, else `reply_in_process`.

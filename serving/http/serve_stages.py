@@ -1,4 +1,4 @@
-"""The steps of serve.py: from its flags to the running server.
+"""The stages of serve.py: from its flags to the running server.
 
 `serve_models` takes the results of `find_export_folders` and `read_token`, so
 that all flags are checked before it imports the packages of the server.

@@ -1,4 +1,4 @@
-"""The steps of tools/create_vocabulary.py, from a text to the vocabulary."""
+"""The stages of tools/create_vocabulary.py, from a text to the vocabulary."""
 
 import collections
 import os

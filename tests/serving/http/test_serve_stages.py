@@ -10,34 +10,34 @@ import types
 import pytest
 
 from serving.engines import EngineOptions
-from serving.http import serve_steps
+from serving.http import serve_stages
 from serving.http.serve_config import LimitOptions, ServeConfig
 
 
 def test_a_model_has_the_name_of_its_folder_or_another():
-    models = serve_steps.parse_models(["runs/topics/", "mood=runs/2"])
+    models = serve_stages.parse_models(["runs/topics/", "mood=runs/2"])
     assert models == {"topics": "runs/topics/", "mood": "runs/2"}
 
 
 def test_the_folder_of_a_model_may_be_in_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    models = serve_steps.parse_models(["x=~/a", "~/b"])
+    models = serve_stages.parse_models(["x=~/a", "~/b"])
     assert models == {"x": "/home/me/a", "b": "/home/me/b"}
 
 
 def test_two_models_of_one_name_are_refused():
     with pytest.raises(ValueError, match="--model=b/topics: two models"):
-        serve_steps.parse_models(["a/topics", "b/topics"])
+        serve_stages.parse_models(["a/topics", "b/topics"])
 
 
 def test_a_token_is_read_without_its_line_end(tmp_path):
     path = tmp_path / "token"
     path.write_text("a-long-token\n")
-    assert serve_steps.read_token(str(path)) == "a-long-token"
+    assert serve_stages.read_token(str(path)) == "a-long-token"
 
 
 def test_without_a_token_file_there_is_no_token():
-    assert serve_steps.read_token(None) == ""
+    assert serve_stages.read_token(None) == ""
 
 
 @pytest.mark.parametrize("text", ["", "short", "two words here", "pässwörter"])
@@ -45,14 +45,14 @@ def test_a_file_without_a_token_is_refused(tmp_path, text):
     path = tmp_path / "token"
     path.write_text(text, "utf-8")
     with pytest.raises(ValueError, match="/token must contain one word"):
-        serve_steps.read_token(str(path))
+        serve_stages.read_token(str(path))
 
 
 @pytest.mark.parametrize(
     "origin", ["https://example.com", "http://localhost:8000", "null"]
 )
 def test_pages_of_an_origin_may_use_a_token(origin):
-    serve_steps.check_allowed_origins([origin], token="a-long-token")
+    serve_stages.check_allowed_origins([origin], token="a-long-token")
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def test_pages_of_an_origin_may_use_a_token(origin):
 )
 def test_a_text_that_is_not_an_origin_is_refused(origin):
     with pytest.raises(ValueError, match=f"--allow_origin={origin} must be"):
-        serve_steps.check_allowed_origins([origin], token="")
+        serve_stages.check_allowed_origins([origin], token="")
 
 
 def test_all_pages_are_allowed_only_without_a_token():
-    serve_steps.check_allowed_origins(["*"], token="")
+    serve_stages.check_allowed_origins(["*"], token="")
     with pytest.raises(ValueError, match="--token_file"):
-        serve_steps.check_allowed_origins(["*"], token="a-long-token")
+        serve_stages.check_allowed_origins(["*"], token="a-long-token")
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def serve_with(monkeypatch):
         config = ServeConfig(
             engine_options=EngineOptions(), limits=LimitOptions(), model=["a"]
         )
-        serve_steps.serve_models(config, {}, token="")
+        serve_stages.serve_models(config, {}, token="")
 
     return serve
 

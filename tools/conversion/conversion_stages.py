@@ -1,4 +1,4 @@
-"""The steps of tools/convert_checkpoint.py, from the flags to the copy.
+"""The stages of tools/convert_checkpoint.py, from the flags to the copy.
 
 Each public function takes the results of those before it.
 """
