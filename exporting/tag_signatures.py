@@ -105,11 +105,11 @@ class _WordTagger:
 
     def _tag_words(self, text: tf.Tensor) -> Tensors:
         """Tags the words of each text, which white space separates."""
-        words, windows, places = cut_texts(
+        words, windows, word_positions = cut_texts(
             text, self._tokenizer, self._options.max_seq_length
         )
         outputs = batching_graph.call_in_batches(
-            functools.partial(self._predict_words, windows, places),
+            functools.partial(self._predict_words, windows, word_positions),
             tf.size(windows.text_indices),
             self._options.predict_batch_size,
         )
@@ -131,7 +131,7 @@ class _WordTagger:
     def _predict_words(
         self,
         windows: Windows,
-        places: tf.Tensor,
+        word_positions: tf.Tensor,
         start: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
@@ -143,14 +143,16 @@ class _WordTagger:
             self._tokenizer, self._options.max_seq_length
         )
         outputs = self.predict(trim_batch(packed, 1))
-        # `places` contains a row for each word: the window that tags the word,
-        # and the word's position in the window. The rows are sorted by window,
-        # so the words of windows `start` to `end` - 1 are the adjacent rows
+        # A row of `word_positions` is of one word: the window that tags it, and
+        # its position in the window. The rows are sorted by window, so the
+        # words of windows `start` to `end` - 1 are the adjacent rows
         # `start_row` to `end_row` - 1.
         bounds = tf.cast(tf.stack([start, end]), tf.int64)
-        start_row, end_row = tf.unstack(tf.searchsorted(places[:, 0], bounds))
+        start_row, end_row = tf.unstack(
+            tf.searchsorted(word_positions[:, 0], bounds)
+        )
         shift = tf.stack([bounds[0], 0])
-        selected = places[start_row:end_row] - shift
+        selected = word_positions[start_row:end_row] - shift
         return {
             "probabilities": tf.gather_nd(outputs["probabilities"], selected)
         }

@@ -53,10 +53,11 @@ def cut_texts(
         max_seq_length: length of a window in WordPieces, at least 3.
 
     Returns:
-        (words, windows, places). `words` are the words of each text, ragged
-        string [N, None]. `windows` are the Windows of all texts. `places`,
-        int64 [words, 2], contains for each word the index of a window and the
-        position in this window at which the network predicts the word's tag.
+        (words, windows, word_positions). `words` are the words of each text,
+        ragged string [N, None]. `windows` are the Windows of all texts.
+        `word_positions`, int64 [words, 2], contains for each word the index of
+        a window and the position in this window at which the network predicts
+        the word's tag.
     """
     texts = drop_invalid(texts)
     texts = tf.strings.regex_replace(texts, f"{_WHITE_SPACE}+", " ")

@@ -128,16 +128,16 @@ def list_spans(
         lowest start logit, then from the highest to the lowest end logit.
     """
     best = question.own_best()
-    places = _convert_to_places(question.own_windows(), best)
-    may_begin, first_tokens = _compute_valid_firsts(question, places)
-    pairs = _list_pairs(may_begin, places, max_answer_length)
+    offsets = _convert_to_offsets(question.own_windows(), best)
+    may_begin, first_tokens = _compute_valid_firsts(question, offsets)
+    pairs = _list_pairs(may_begin, offsets, max_answer_length)
     # A pair is (window, first, last). The pair [0, 2, 5] is of the WordPieces
-    # at [0, 2] of `places.firsts` and at [0, 5] of `places.lasts`.
+    # at [0, 2] of `offsets.firsts` and at [0, 5] of `offsets.lasts`.
     window_and_first, window_and_last = pairs[:, :2], pairs[:, ::2]
     first, last = _compute_code_points(
         passages,
         tf.gather_nd(first_tokens, window_and_first),
-        tf.gather_nd(places.window_starts + places.lasts, window_and_last),
+        tf.gather_nd(offsets.window_starts + offsets.lasts, window_and_last),
         use_char_offsets,
     )
     last_num_bytes = tf.cast(tf.gather(passages.num_bytes, last), tf.int32)
@@ -154,18 +154,18 @@ def list_spans(
     )
 
 
-class _Places(NamedTuple):
+class _WindowOffsets(NamedTuple):
     """The best tokens of W windows, counted from the windows' begins.
 
-    Place 0 is the first WordPiece of the passage in a window. In the input,
+    Offset 0 is the first WordPiece of the passage in a window. In the input,
     [CLS], the question and [SEP] precede it, and [SEP] and padding follow the
-    last place, so not every token is in the window.
+    last offset, so not every token is in the window.
 
     Attributes:
-        firsts: int64 [W, B], places of the first tokens.
-        lasts: int64 [W, B], places of the last tokens.
+        firsts: int64 [W, B], offsets of the first tokens.
+        lasts: int64 [W, B], offsets of the last tokens.
         lengths: int64 [W, 1], number of WordPieces of each window.
-        window_starts: int64 [W, 1], index of the WordPiece at place 0, among
+        window_starts: int64 [W, 1], index of the WordPiece at offset 0, among
             those of all passages.
     """
 
@@ -175,10 +175,10 @@ class _Places(NamedTuple):
     window_starts: tf.Tensor
 
 
-def _convert_to_places(windows: Windows, best: BestLogits) -> _Places:
-    """Converts positions in the inputs to places in their windows."""
+def _convert_to_offsets(windows: Windows, best: BestLogits) -> _WindowOffsets:
+    """Converts positions in the inputs to offsets in their windows."""
     shift = windows.first_positions[:, None]
-    return _Places(
+    return _WindowOffsets(
         firsts=tf.cast(best["firsts"], tf.int64) - shift,
         lasts=tf.cast(best["lasts"], tf.int64) - shift,
         lengths=windows.lengths[:, None],
@@ -187,17 +187,17 @@ def _convert_to_places(windows: Windows, best: BestLogits) -> _Places:
 
 
 def _compute_valid_firsts(
-    question: QuestionWindows, places: _Places
+    question: QuestionWindows, offsets: _WindowOffsets
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Computes with which of the first tokens an answer may begin.
 
     Returns (whether it may begin there, bool [W, B], index of the WordPiece
     there among those of all passages, int64 [W, B]).
     """
-    is_inside = (places.firsts >= 0) & (places.firsts < places.lengths)
+    is_inside = (offsets.firsts >= 0) & (offsets.firsts < offsets.lengths)
     # If several windows contain a token, let answers start at it only in the
     # window with the most context around it.
-    tokens = places.window_starts + tf.where(is_inside, places.firsts, 0)
+    tokens = offsets.window_starts + tf.where(is_inside, offsets.firsts, 0)
     indices = tf.range(
         tf.cast(question.start, tf.int64), tf.cast(question.end, tf.int64)
     )
@@ -207,12 +207,12 @@ def _compute_valid_firsts(
 
 
 def _list_pairs(
-    may_begin: tf.Tensor, places: _Places, max_answer_length: int
+    may_begin: tf.Tensor, offsets: _WindowOffsets, max_answer_length: int
 ) -> tf.Tensor:
     """Returns (window, first, last) of each possible answer, int64 [S, 3].
 
-    These are indices into `places.firsts` and `places.lasts`. `may_begin` says
-    with which of the first tokens an answer may begin, bool [W, B].
+    These are indices into `offsets.firsts` and `offsets.lasts`. `may_begin`
+    says with which of the first tokens an answer may begin, bool [W, B].
 
     For example, a window of 6 WordPieces, and answers of at most 3:
 
@@ -224,10 +224,10 @@ def _list_pairs(
     """
     # For each pair of a first and a last WordPiece in a window, count the
     # WordPieces after the first.
-    num_further = places.lasts[:, None, :] - places.firsts[:, :, None]
+    num_further = offsets.lasts[:, None, :] - offsets.firsts[:, :, None]
     return tf.where(
         may_begin[:, :, None]
-        & (places.lasts < places.lengths)[:, None, :]
+        & (offsets.lasts < offsets.lengths)[:, None, :]
         & (num_further >= 0)
         & (num_further < max_answer_length)
     )

@@ -111,8 +111,8 @@ def find_best_checkpoint(
     steps = list_checkpoint_steps(folder)
     if step is None or (steps and steps[-1] < step):
         return None
-    for place in (os.path.join(folder, BEST_FOLDER), str(folder)):
-        prefix = os.path.join(place, f"{CHECKPOINT_PREFIX}-{step}")
+    for checkpoint_folder in (os.path.join(folder, BEST_FOLDER), str(folder)):
+        prefix = os.path.join(checkpoint_folder, f"{CHECKPOINT_PREFIX}-{step}")
         if os.path.isfile(f"{prefix}.index"):
             return prefix
     logging.warning(

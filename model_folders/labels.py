@@ -135,11 +135,14 @@ def find_order(
         return normal_label(name).casefold()
 
     for normalize in (str, normal_label, without_case):
-        places = {normalize(name): index for index, name in enumerate(saved)}
+        index_of_name = {
+            normalize(name): index for index, name in enumerate(saved)
+        }
         for names in label_alternatives:
             wanted = [normalize(name) for name in names]
-            if len(places) == len(saved) and sorted(wanted) == sorted(places):
-                return [places[name] for name in wanted]
+            are_distinct = len(index_of_name) == len(saved)
+            if are_distinct and sorted(wanted) == sorted(index_of_name):
+                return [index_of_name[name] for name in wanted]
     return None
 
 

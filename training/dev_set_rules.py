@@ -170,10 +170,10 @@ def _find_overlap(
 ) -> _Overlap | None:
     """Finds an overlap of the dev set with rows that trained the weights.
 
-    Every row has a fixed place from 0 to 1, and the dev set is the rows below
-    --dev_fraction. So a run with --dev_fraction=0.1 was trained on all rows
-    from 0.1 on: on no row of the dev set of 0.1, but on half of the dev set of
-    0.2. For a command with --dev_fraction=0.2:
+    Every row has a fixed number from 0 to 1, and the dev set is the rows whose
+    number is below --dev_fraction. So a run with --dev_fraction=0.1 was trained
+    on all rows from 0.1 on: on no row of the dev set of 0.1, but on half of the
+    dev set of 0.2. For a command with --dev_fraction=0.2:
 
         run of the weights                        clean_fraction of the result
         0.2, or 0.3                               (None)

@@ -173,7 +173,7 @@ class UserClassSets(HeldSets[InputExample]):
     ) -> InputExample:
         """Converts an example of the user's class, which need not be ours.
 
-        `index` is its place in the set, for an example without a guid.
+        `index` is its position in the set, for an example without a guid.
         """
         guid = getattr(example, "guid", index)
         name = self._format_method(f"get_{set_name}_examples")

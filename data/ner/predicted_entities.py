@@ -126,7 +126,7 @@ def _list_spans(
 ) -> list[LabeledSpan]:
     """Returns the entities in the tags of words, by their characters.
 
-    `word_spans` are the places of the words, as `find_words` returns them.
+    `word_spans` are the spans of the words, as `find_words` returns them.
     """
     return [
         LabeledSpan(word_spans[start][0], word_spans[end - 1][1], entity_type)
@@ -192,7 +192,7 @@ def _create_judged_prediction(
 
 
 def _joined_word_spans(words: Sequence[str]) -> list[tuple[int, int]]:
-    """Returns the places of words in the text that joins them by spaces."""
+    """Returns the spans of words in the text that joins them by spaces."""
     starts = itertools.accumulate((len(word) + 1 for word in words), initial=0)
     return [
         (start, start + len(word))

@@ -31,7 +31,7 @@ from data.text.token_windows import cut_spans, find_max_context_windows
 from data.text.tokenization import FullTokenizer
 
 
-class WordPlace(NamedTuple):
+class WordPosition(NamedTuple):
     """The position of a word's first WordPiece in a window.
 
     Attributes:
@@ -58,7 +58,7 @@ class NerFeatures:
             each position, 0 where `label_weights` is 0.
         label_weights: [max_seq_length], 1 = the first WordPiece of each word in
             `words` whose right tag is known. Otherwise 0.
-        words: place of each word whose tag is learned and predicted in this
+        words: position of each word whose tag is learned and predicted in this
             window, and in no other window.
     """
 
@@ -68,7 +68,7 @@ class NerFeatures:
     segment_ids: list[int]
     label_ids: list[int]
     label_weights: list[float]
-    words: list[WordPlace]
+    words: list[WordPosition]
 
 
 def create_ner_features(
@@ -92,7 +92,7 @@ def create_ner_features(
                 *text.tokens[start : start + length],
                 "[SEP]",
             ]
-            words = text.places(start, is_best)
+            words = text.word_positions(start, is_best)
             id_of_position = _label_ids_of_words(words, examples, label_ids)
             positions = range(max_seq_length)
             yield NerFeatures(
@@ -121,8 +121,10 @@ class _TokenizedText:
     tokens: list[str] = dataclasses.field(default_factory=list)
     words: dict[int, tuple[int, int]] = dataclasses.field(default_factory=dict)
 
-    def places(self, start: int, is_best: BoolArray) -> list[WordPlace]:
-        """Returns the places of the words whose tags a window predicts.
+    def word_positions(
+        self, start: int, is_best: BoolArray
+    ) -> list[WordPosition]:
+        """Returns the positions of the words whose tags a window predicts.
 
         Args:
             start: index of the window's first WordPiece in the text.
@@ -131,7 +133,7 @@ class _TokenizedText:
         """
         return [
             # The window begins with [CLS].
-            WordPlace(offset + 1, *self.words[start + offset])
+            WordPosition(offset + 1, *self.words[start + offset])
             for offset in np.flatnonzero(is_best).tolist()
             if start + offset in self.words
         ]
@@ -174,7 +176,7 @@ def _cut_text(
 
 
 def _label_ids_of_words(
-    words: Iterable[WordPlace],
+    words: Iterable[WordPosition],
     examples: Sequence[NerExample],
     label_ids: Mapping[str, int],
 ) -> dict[int, int]:

@@ -135,7 +135,7 @@ def tokenize_with_spans(
 
 
 def _skip_accents(text: str, start: int, tokenizer: BasicTokenizer) -> int:
-    """Returns the first place from `start` without a dropped accent."""
+    """Returns the first index from `start` without a dropped accent."""
     end = start
     while (
         end < len(text)

@@ -210,12 +210,12 @@ def _check_formulas(
         return
     for cell in _FORMULA_CELL.finditer(data):
         if b't="str"' not in cell[1] and not _COMPUTED_VALUE.search(cell[0]):
-            place = re.search(rb'\br="(\w+)"', cell[1])
+            reference = re.search(rb'\br="(\w+)"', cell[1])
+            cell_name = reference[1].decode() if reference else "?"
             raise ValueError(
-                f"{path}: the formula in the cell "
-                f"{place[1].decode() if place else '?'} of the sheet {sheet!r} "
-                "has no value. Open the workbook in Excel or LibreOffice and "
-                "save it, or save the sheet as CSV UTF-8"
+                f"{path}: the formula in the cell {cell_name} of the sheet "
+                f"{sheet!r} has no value. Open the workbook in Excel or "
+                "LibreOffice and save it, or save the sheet as CSV UTF-8"
             )
 
 

@@ -66,7 +66,7 @@ def test_each_word_is_counted_in_exactly_one_window(examples, features):
 def test_only_words_of_a_window_have_a_weight(features, max_seq_length):
     weights = np.zeros((len(features), max_seq_length))
     for row, feature in zip(weights, features, strict=True):
-        row[[place.position for place in feature.words]] = 1
+        row[[word.position for word in feature.words]] = 1
     assert [f.label_weights for f in features] == weights.tolist()
 
 

@@ -55,8 +55,8 @@ def logits_of(windows, tags):
     """Returns logits whose most probable tags are `tags`, lists of names."""
     logits = np.zeros((len(windows), LENGTH, len(TAGS)), "float32")
     for row, window, names in zip(logits, windows, tags, strict=True):
-        for place, name in zip(window.words, names, strict=True):
-            row[place.position, TAGS.index(name)] = 5.0
+        for word, name in zip(window.words, names, strict=True):
+            row[word.position, TAGS.index(name)] = 5.0
     return logits
 
 
