@@ -17,7 +17,7 @@ import keras
 from modeling import ops
 from modeling.arguments import LayerArguments
 from modeling.dense import Dense
-from modeling.row_layouts import Layout
+from modeling.row_layouts import RowLayout
 from modeling.tensors import Shape, Tensor
 
 
@@ -43,12 +43,13 @@ class AttentionLayer(keras.layers.Layer):
         seed: int [2] from `keras.random.SeedGenerator.next`, seed of the
             dropout. If None, the call applies no dropout.
         training: whether the call is part of a training step.
-        layout: for self-attention on inputs flattened to R rows, [R, width]:
-            the `Layout` (see modeling/row_layouts.py) of these rows. If None,
-            both inputs have the shapes above.
+        row_layout: for self-attention on inputs flattened to R rows,
+            [R, width]: where these rows lie in the batch
+            (modeling/row_layouts.py). If None, both inputs have the shapes
+            above.
 
     Returns:
-        float [B, F, N * H], or [R, N * H] if `layout` is set.
+        float [B, F, N * H], or [R, N * H] if `row_layout` is set.
     """
 
     def __init__(
@@ -86,18 +87,18 @@ class AttentionLayer(keras.layers.Layer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         training: bool = False,
-        layout: Layout | None = None,
+        row_layout: RowLayout | None = None,
     ) -> Tensor:
         """Computes the output of the attention layer."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer = self._split_attention_heads(
-            self.query(from_tensor), layout, training
+            self.query(from_tensor), row_layout, training
         )
         key_layer = self._split_attention_heads(
-            self.key(to_tensor), layout, training
+            self.key(to_tensor), row_layout, training
         )
         value_layer = self._split_attention_heads(
-            self.value(to_tensor), layout, training
+            self.value(to_tensor), row_layout, training
         )
 
         # [B, N, F, T]
@@ -114,17 +115,17 @@ class AttentionLayer(keras.layers.Layer):
 
         # [B, N, F, H]
         context_layer = keras.ops.matmul(attention_probs, value_layer)
-        return self._join_attention_heads(context_layer, layout, training)
+        return self._join_attention_heads(context_layer, row_layout, training)
 
     def _split_attention_heads(
-        self, projected: Tensor, layout: Layout | None, training: bool
+        self, projected: Tensor, row_layout: RowLayout | None, training: bool
     ) -> Tensor:
         """Returns the attention heads of a projection, [B, N, length, H].
 
         The projection is [B, length, N * H], or its rows are [R, N * H].
         """
-        if layout:
-            projected = layout.from_rows(projected)
+        if row_layout:
+            projected = row_layout.from_rows(projected)
         batch_size, length = keras.ops.shape(projected)[:2]
         projected = keras.ops.reshape(
             projected,
@@ -145,15 +146,18 @@ class AttentionLayer(keras.layers.Layer):
         return keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
 
     def _join_attention_heads(
-        self, context_layer: Tensor, layout: Layout | None, training: bool
+        self,
+        context_layer: Tensor,
+        row_layout: RowLayout | None,
+        training: bool,
     ) -> Tensor:
         """Returns the heads [B, N, F, H] side by side, [B, F, N * H].
 
-        If `layout` is set, returns its rows, [R, N * H].
+        If `row_layout` is set, returns its rows, [R, N * H].
         """
         joined = ops.swap_attention_heads(context_layer, training=training)
         width = self.num_attention_heads * self.size_per_head
         joined = keras.ops.reshape(
             joined, (*keras.ops.shape(joined)[:2], width)
         )
-        return layout.to_rows(joined) if layout else joined
+        return row_layout.to_rows(joined) if row_layout else joined

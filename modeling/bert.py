@@ -23,8 +23,8 @@ from modeling.encoder import Transformer
 from modeling.initializers import TruncatedNormal
 from modeling.keras_export import to_functional_model
 from modeling.ops import dropout_seed
-from modeling.packing import PackedLayout
-from modeling.row_layouts import TrimmedLayout
+from modeling.packing import PackedRowLayout
+from modeling.row_layouts import TrimmedRowLayout
 from modeling.sequence_ops import (
     attended_positions,
     create_attention_mask_from_input_mask,
@@ -222,9 +222,11 @@ class BertModel(BaseModel):
         input_ids, input_mask, token_type_ids = self._read_inputs(
             input_ids, input_mask, token_type_ids
         )
-        layout, packed_layout = self._create_layouts(input_mask, training)
-        if packed_layout is not None:
-            attended = packed_layout.attention_mask
+        row_layout, packed_row_layout = self._create_row_layouts(
+            input_mask, training
+        )
+        if packed_row_layout is not None:
+            attended = packed_row_layout.attention_mask
         elif input_mask is not None:
             attended = input_mask
         else:
@@ -243,8 +245,8 @@ class BertModel(BaseModel):
             create_attention_mask_from_input_mask(attended, self.left_to_right),
             seed=seed,
             training=training,
-            layout=layout,
-            packed_layout=packed_layout,
+            row_layout=row_layout,
+            packed_row_layout=packed_row_layout,
         )
         return {
             "embedding_output": embedding_output,
@@ -278,9 +280,9 @@ class BertModel(BaseModel):
         _check_same_shape("token_type_ids", token_type_ids, input_ids)
         return input_ids, input_mask, token_type_ids
 
-    def _create_layouts(
+    def _create_row_layouts(
         self, input_mask: Tensor | None, training: bool
-    ) -> tuple[TrimmedLayout | None, PackedLayout | None]:
+    ) -> tuple[TrimmedRowLayout | None, PackedRowLayout | None]:
         """Returns the layouts of a batch, trimmed and packed.
 
         Both results are None if the call also computes padding. Only the second
@@ -292,10 +294,10 @@ class BertModel(BaseModel):
             or len(input_mask.shape) != 2
         ):
             return None, None
-        layout = TrimmedLayout(input_mask)
+        row_layout = TrimmedRowLayout(input_mask)
         # Pack only in training. Packed sequences need a larger mask, [S, T, T]
         # instead of [B, 1, T], which slows down inference.
-        return layout, PackedLayout(layout) if training else None
+        return row_layout, PackedRowLayout(row_layout) if training else None
 
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None

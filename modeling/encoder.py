@@ -18,8 +18,8 @@ from modeling.attention import AttentionLayer
 from modeling.dense import Dense
 from modeling.layers import BertLayer
 from modeling.ops import dropout_seed
-from modeling.packing import PackedLayout
-from modeling.row_layouts import Layout, PaddedLayout
+from modeling.packing import PackedRowLayout
+from modeling.row_layouts import PaddedRowLayout, RowLayout
 from modeling.tensors import Shape, Tensor
 
 
@@ -31,7 +31,7 @@ class TransformerBlock(BertLayer):
     backward pass can recompute it with the same dropout.
 
     Call arguments (`AttentionLayer` describes the others):
-        inputs: float [R, W] with `layout`, float [B, F, W] without.
+        inputs: float [R, W] with `row_layout`, float [B, F, W] without.
         seed: int [2], seed of the block's first dropout. The seeds of the other
             dropouts are derived from it.
 
@@ -96,7 +96,7 @@ class TransformerBlock(BertLayer):
     def call(
         self,
         inputs: Tensor,
-        layout: Layout | None = None,
+        row_layout: RowLayout | None = None,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         training: bool = False,
@@ -108,7 +108,7 @@ class TransformerBlock(BertLayer):
             attention_mask,
             seed=seed,
             training=training,
-            layout=layout,
+            row_layout=row_layout,
         )
         attention_output = ops.dropout_add_norm(
             self.attention_output(attention_output),
@@ -143,12 +143,12 @@ class Transformer(BertLayer):
         inputs: float [B, F, W].
         seed: int [2], seed of all dropout in this call. If None, the call
             applies no dropout.
-        layout: `TrimmedLayout`, if the blocks should compute no padding.
+        row_layout: `TrimmedRowLayout`, if the blocks should compute no padding.
             Outputs at padding are then meaningless. If None, the blocks compute
             padding too.
-        packed_layout: where attention packs the rows of `layout`. Other layers
-            use `layout`, and `attention_mask` must be [S, F, F] for S packed
-            sequences. If None, attention uses `layout`.
+        packed_row_layout: where attention packs the rows of `row_layout`. Other
+            layers use `row_layout`, and `attention_mask` must be [S, F, F] for
+            S packed sequences. If None, attention uses `row_layout`.
 
     Returns:
         list of each block's output, float [B, F, W].
@@ -184,22 +184,22 @@ class Transformer(BertLayer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         training: bool = False,
-        layout: Layout | None = None,
-        packed_layout: PackedLayout | None = None,
+        row_layout: RowLayout | None = None,
+        packed_row_layout: PackedRowLayout | None = None,
     ) -> list[Tensor]:
         """Applies all blocks, each to the output of the block before it."""
         # Only faster versions need rows, so in plain mode keep [B, T, W].
-        if layout is None and not ops.uses_plain_versions():
-            layout = PaddedLayout(inputs)
-        if layout:
-            inputs = layout.to_rows(inputs)
+        if row_layout is None and not ops.uses_plain_versions():
+            row_layout = PaddedRowLayout(inputs)
+        if row_layout:
+            inputs = row_layout.to_rows(inputs)
 
         def apply_block(
             block: TransformerBlock, seed: Tensor | None, inputs: Tensor
         ) -> Tensor:
             return block(
                 inputs,
-                layout=packed_layout or layout,
+                row_layout=packed_row_layout or row_layout,
                 attention_mask=attention_mask,
                 seed=seed,
                 training=training,
@@ -219,7 +219,7 @@ class Transformer(BertLayer):
                 apply_this = keras.remat(apply_this)
             inputs = apply_this(inputs)
             all_encoder_layers.append(
-                layout.from_rows(inputs) if layout else inputs
+                row_layout.from_rows(inputs) if row_layout else inputs
             )
         return all_encoder_layers
 

@@ -12,28 +12,30 @@ from typing import NamedTuple
 
 import keras
 
-from modeling.row_layouts import MappedLayout, RowMap, TrimmedLayout
+from modeling.row_layouts import MappedRowLayout, RowMap, TrimmedRowLayout
 from modeling.tensors import Tensor
 
 
-class PackedLayout(MappedLayout):
+class PackedRowLayout(MappedRowLayout):
     """The layout of the rows of a batch in a few long sequences, for attention.
 
     The longest sequence is packed first. Each sequence goes into the first
     packed sequence with enough unused positions.
 
     Args:
-        layout: layout of the batch. Its rows after the last WordPiece are
-            padding.
+        row_layout: row layout of the batch. Its rows after the last WordPiece
+            are padding.
 
     Attributes:
         attention_mask: int [S, T, T], 1 = both positions contain WordPieces of
             the same sequence, or both are unused.
     """
 
-    def __init__(self, layout: TrimmedLayout) -> None:
-        _, capacity = layout.row_map.shape
-        plan = plan_packing(layout.row_map.positions, layout.lengths, capacity)
+    def __init__(self, row_layout: TrimmedRowLayout) -> None:
+        _, capacity = row_layout.row_map.shape
+        plan = plan_packing(
+            row_layout.row_map.positions, row_layout.lengths, capacity
+        )
         super().__init__(plan.row_map)
         self._is_padding = plan.is_padding[:, None]
         numbers = plan.sequence_numbers

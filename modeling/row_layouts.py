@@ -1,12 +1,12 @@
 """Flattens a batch to one row for each position, with or without padding.
 
-A row is the vector of one position, and a `Layout` says where the rows lie in
-the batch. All layers except attention treat each position separately, so they
-can leave the rows of padding out. The results do not change, except at padding,
-because attention masks padding.
+A row is the vector of one position, and a `RowLayout` says where the rows lie
+in the batch. All layers except attention treat each position separately, so
+they can leave the rows of padding out. The results do not change, except at
+padding, because attention masks padding.
 
 Attention compares the positions of a sequence with each other, so it gets the
-rows in another layout, `PackedLayout` of packing.py.
+rows in another layout, `PackedRowLayout` of packing.py.
 
 The argument `trim_padding` of a model leaves the rows of padding out. The flag
 --trim_padding sets it for the models of a training, and also trims each batch
@@ -31,7 +31,7 @@ _ROWS_MULTIPLE = 64
 _MAX_SHAPES = 64
 
 
-class PaddedLayout:
+class PaddedRowLayout:
     """The layout of all positions of a batch, padding included.
 
     Args:
@@ -72,7 +72,7 @@ class RowMap(NamedTuple):
     spare: Tensor | int = 0
 
 
-class MappedLayout:
+class MappedRowLayout:
     """Base class of the layouts that keep only the rows at WordPieces.
 
     Attributes:
@@ -127,7 +127,7 @@ class MappedLayout:
         )
 
 
-class TrimmedLayout(MappedLayout):
+class TrimmedRowLayout(MappedRowLayout):
     """The layout of the WordPieces of a batch, without the padding.
 
     The number of rows is rounded up, so some rows may be padding.
@@ -177,7 +177,7 @@ def plan_trimming(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
 
 
 # Where the rows of a batch lie, and how to convert the batch to rows and back.
-Layout: TypeAlias = PaddedLayout | MappedLayout
+RowLayout: TypeAlias = PaddedRowLayout | MappedRowLayout
 
 
 def _with_gradient(

@@ -133,7 +133,7 @@ def test_padding_takes_no_part_in_the_choice_of_a_span():
 @pytest.mark.backends
 def test_the_rows_of_a_padded_layout_are_all_positions():
     padded = keras.ops.ones((2, 3, 4))
-    layout = row_layouts.PaddedLayout(padded)
-    rows = layout.to_rows(padded)
+    row_layout = row_layouts.PaddedRowLayout(padded)
+    rows = row_layout.to_rows(padded)
     assert rows.shape == (6, 4)
-    assert layout.from_rows(rows).shape == (2, 3, 4)
+    assert row_layout.from_rows(rows).shape == (2, 3, 4)
