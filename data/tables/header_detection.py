@@ -205,8 +205,10 @@ def _has_name_and_value(row: FirstRow) -> bool:
     The answer is then unknown. `price, 10, 12` is a column with a name,
     `7, 5, 9` one with a value.
     """
-    are_values = {CellRole.VALUE, CellRole.REPEATED} & row.cell_roles
-    return CellRole.NAME in row.cell_roles and bool(are_values)
+    has_value = not row.cell_roles.isdisjoint(
+        {CellRole.VALUE, CellRole.REPEATED}
+    )
+    return CellRole.NAME in row.cell_roles and has_value
 
 
 def _has_name(row: FirstRow) -> bool:

@@ -98,7 +98,7 @@ def reply_in_process(
     text_task = text_model.text_task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
     asker = ModelAsker(text_model.text_engine, text_task, config.reply_options)
-    source = _check_and_open_rows(config, text_model, texts, paths)
+    source = _open_rows(config, text_model, texts, paths)
     counts = _write_replies(config, output_format, asker, source)
     counts.log(f"wrote {config.output_file}" if config.output_file else "")
     return counts.num_failed
@@ -116,7 +116,7 @@ class _RowSource(NamedTuple):
     num_rows: int | None
 
 
-def _check_and_open_rows(
+def _open_rows(
     config: PredictConfig,
     text_model: TextModel,
     texts: Sequence[str],
@@ -149,17 +149,10 @@ def _check_and_open_rows(
     )
     num_rows = None
     if all(map(os.path.isfile, paths)):
-        num_rows = _check_and_count_rows(read_paths())
+        # Read all rows, so that an error in a table appears before any reply. A
+        # row of another format that is no request counts too.
+        num_rows = sum(1 for _ in read_paths())
     return _RowSource(read_paths(), num_rows)
-
-
-def _check_and_count_rows(input_rows: Iterator[InputRow]) -> int:
-    """Reads all rows, so that an error in a table appears before any reply.
-
-    Returns the number of rows. A row of another format that is no request
-    counts too. Its reply will be the error.
-    """
-    return sum(1 for _ in input_rows)
 
 
 def _write_replies(

@@ -37,8 +37,8 @@ from training.pretraining.plan import (
     plan_pretraining,
 )
 from training.pretraining.records import (
-    find_all_records,
     fingerprint_dev_set,
+    open_records,
 )
 from training.starting_point import StartingPoint
 
@@ -61,7 +61,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     check_start(starting_point)
     _check_network(starting_point)
     teacher = load_teacher(starting_point, modeling.BertPretrainer)
-    records = find_all_records(starting_point)
+    records = open_records(starting_point)
     dev_set_fingerprints = fingerprint_dev_set(config, records)
     plan = plan_pretraining(starting_point, records.train, dev_set_fingerprints)
     check_resumed_pretraining(starting_point, plan)

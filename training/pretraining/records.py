@@ -30,17 +30,17 @@ class PretrainingRecords(NamedTuple):
     dev: record_datasets.Records
 
 
-def find_all_records(
+def open_records(
     starting_point: StartingPoint[PretrainingConfig],
 ) -> PretrainingRecords:
-    """Finds and checks the records to train on, and those to evaluate on.
+    """Opens the records to train on and to evaluate on, and checks them.
 
     Raises:
         ValueError: a record does not fit the flags or the configuration.
         OSError: a file is missing.
     """
     eval_pattern = starting_point.config.pretraining.eval_input_file
-    train = _find_records(
+    train = _open_records_of_flag(
         starting_point,
         "input_file",
         starting_point.config.pretraining.input_file,
@@ -48,14 +48,15 @@ def find_all_records(
     if not eval_pattern:
         return PretrainingRecords(train, train)
     return PretrainingRecords(
-        train, _find_records(starting_point, "eval_input_file", eval_pattern)
+        train,
+        _open_records_of_flag(starting_point, "eval_input_file", eval_pattern),
     )
 
 
-def _find_records(
+def _open_records_of_flag(
     starting_point: StartingPoint[PretrainingConfig], name: str, pattern: str
 ) -> record_datasets.Records:
-    """Finds and checks the records of a flag, by its name and its value."""
+    """Opens and checks the records of a flag, by its name and its value."""
     config = starting_point.config
     files = expand_patterns(pattern, name)
     logging.info("--%s: %d files, the first is %s", name, len(files), files[0])

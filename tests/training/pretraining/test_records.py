@@ -8,7 +8,7 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from tests.support import models, pretraining_records
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
-from training.pretraining.records import find_all_records
+from training.pretraining.records import open_records
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ MASKED = ["masked-00000-of-00002", "masked-00001-of-00002"]
 def test_one_pattern_names_the_records_to_train_and_to_evaluate_on(
     create_starting_point,
 ):
-    found = find_all_records(create_starting_point("masked-*"))
+    found = open_records(create_starting_point("masked-*"))
     assert names_of(found.train) == MASKED
     assert found.dev == found.train
     assert found.train.dynamic_masking is None
@@ -62,7 +62,7 @@ def test_other_records_may_be_evaluated_on(create_starting_point, folder):
     starting_point = create_starting_point(
         "masked-*", eval_input_file=str(folder / "masked-00001-*")
     )
-    found = find_all_records(starting_point)
+    found = open_records(starting_point)
     assert names_of(found.train) == MASKED
     assert names_of(found.dev) == MASKED[1:]
 
@@ -73,19 +73,19 @@ def test_records_without_masks_are_masked_with_the_vocabulary(
     starting_point = create_starting_point(
         "unmasked-*", toy_task.load_tokenizer()
     )
-    masking = find_all_records(starting_point).train.dynamic_masking
+    masking = open_records(starting_point).train.dynamic_masking
     assert isinstance(masking, DynamicMasking)
 
 
 def test_records_without_masks_need_the_vocabulary(create_starting_point):
     with pytest.raises(ValueError, match="Set --vocab_file"):
-        find_all_records(create_starting_point("unmasked-*"))
+        open_records(create_starting_point("unmasked-*"))
 
 
 def test_a_flag_of_masking_is_not_for_masked_records(create_starting_point):
     starting_point = create_starting_point("masked-*", do_whole_word_mask=True)
     with pytest.raises(ValueError, match="--do_whole_word_mask is only for"):
-        find_all_records(starting_point)
+        open_records(starting_point)
 
 
 def test_ids_beyond_the_vocabulary_of_the_model_are_refused(
@@ -96,4 +96,4 @@ def test_ids_beyond_the_vocabulary_of_the_model_are_refused(
         bert_config=models.tiny_config(vocab_size=9),
     )
     with pytest.raises(ValueError, match="is not from 0 to 8"):
-        find_all_records(starting_point)
+        open_records(starting_point)
