@@ -113,8 +113,8 @@ class _TextEmbedder:
         sequence = tf.where(
             is_real[:, :, None], outputs["sequence_output"], 0.0
         )
-        num_tokens = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
-        mean = tf.reduce_sum(sequence, 1) / num_tokens[:, None]
+        num_wordpieces = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
+        mean = tf.reduce_sum(sequence, 1) / num_wordpieces[:, None]
         return {
             "pooled_output": outputs["pooled_output"],
             "mean_output": mean,

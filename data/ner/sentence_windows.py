@@ -160,15 +160,15 @@ def _join_texts(
 
 
 def _cut_text(
-    num_tokens: int, max_tokens: int
+    num_wordpieces: int, max_tokens: int
 ) -> Iterator[tuple[tuple[int, int], BoolArray]]:
-    """Cuts a text of `num_tokens` WordPieces into windows.
+    """Cuts a text of `num_wordpieces` WordPieces into windows.
 
     Yields:
         ((first WordPiece, length), bool [length]) of each window. The array
         states whether the window has the most context around a WordPiece.
     """
-    spans = cut_spans(num_tokens, max_tokens, max(max_tokens // 2, 1))
+    spans = cut_spans(num_wordpieces, max_tokens, max(max_tokens // 2, 1))
     best_windows = find_max_context_windows(spans)
     for index, (start, length) in enumerate(spans):
         is_best = best_windows[start : start + length] == index

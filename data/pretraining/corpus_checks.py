@@ -28,11 +28,11 @@ def check_and_log_counts(
             "with one sentence a line and blank lines between documents"
         )
     num_sentences = corpus["num_sentences"]
-    num_tokens = corpus["num_tokens"]
-    unknown = corpus["num_unknown"] / num_tokens
+    num_wordpieces = corpus["num_tokens"]
+    unknown = corpus["num_unknown"] / num_wordpieces
     logging.info(
         f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
-        f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
+        f"{num_wordpieces:,} WordPieces, {unknown:.2%} [UNK]"
     )
     warn_of_markup(corpus)
     _warn_of_mistakes(corpus)

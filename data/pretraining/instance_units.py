@@ -76,7 +76,7 @@ class InstanceUnit:
         counts = dict(reader.counts)
         if not self.is_evaluation:  # Only training instances are counted.
             counts["num_instances"] = encoder.num_instances
-            counts["num_pieces"] = encoder.num_pieces
+            counts["num_pieces"] = encoder.num_wordpieces
         result: UnitResult = {"shards": writer.list_shards(), "counts": counts}
         write_json(self.result_file, result)
 
@@ -123,14 +123,14 @@ class InstanceUnit:
 def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Yields lists of documents that fit into memory."""
     group = []
-    num_tokens = 0
+    num_wordpieces = 0
     for document in documents:
         group.append(document)
-        num_tokens += sum(map(len, document))
-        if num_tokens >= _MAX_TOKENS:
+        num_wordpieces += sum(map(len, document))
+        if num_wordpieces >= _MAX_TOKENS:
             yield group
             group = []
-            num_tokens = 0
+            num_wordpieces = 0
     if group:
         yield group
 

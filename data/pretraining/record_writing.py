@@ -171,7 +171,7 @@ class InstanceEncoder:
         vocabulary: the WordPieces, to log an instance as text.
         options: the lengths of the records, and how the text was masked.
         num_instances: number of the instances encoded so far.
-        num_pieces: number of their WordPieces, without padding.
+        num_wordpieces: number of their WordPieces, without padding.
     """
 
     def __init__(
@@ -180,14 +180,14 @@ class InstanceEncoder:
         self.vocabulary = vocabulary
         self.options = options
         self.num_instances = 0
-        self.num_pieces = 0
+        self.num_wordpieces = 0
 
     def encode_and_count(self, instance: TrainingInstance) -> bytes:
         """Returns the record of an instance, and counts its WordPieces."""
         if not self.num_instances:
             self._log_instance(instance)
         self.num_instances += 1
-        self.num_pieces += len(instance.tokens)
+        self.num_wordpieces += len(instance.tokens)
         return encode_instance(instance, self.options)
 
     def _log_instance(self, instance: TrainingInstance) -> None:
@@ -204,12 +204,12 @@ def encode_instance(
     If the option `dynamic_masking` is on, the record contains no features whose
     names begin with "masked_lm_". Other options set the features' lengths.
     """
-    num_pieces = len(instance.tokens)
-    num_in_b = num_pieces - instance.b_start
-    padding = bytes(options.max_seq_length - num_pieces)
+    num_wordpieces = len(instance.tokens)
+    num_in_b = num_wordpieces - instance.b_start
+    padding = bytes(options.max_seq_length - num_wordpieces)
     features: dict[str, tf_examples.Values] = {
         "input_ids": b"".join(instance.tokens) + padding,
-        "input_mask": b"\1" * num_pieces + padding,
+        "input_mask": b"\1" * num_wordpieces + padding,
         "segment_ids": bytes(instance.b_start) + b"\1" * num_in_b + padding,
     }
     if not options.dynamic_masking:

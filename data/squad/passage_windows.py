@@ -138,7 +138,7 @@ def create_squad_features(
 
 
 def _cut_passage(
-    num_tokens: int, num_before: int, options: WindowOptions
+    num_wordpieces: int, num_before: int, options: WindowOptions
 ) -> Iterator[_PassagePart]:
     """Yields the part of a passage that each window contains.
 
@@ -154,7 +154,7 @@ def _cut_passage(
         (4, 10)            0 1 1 1 1 1
     """
     max_span_length = options.max_seq_length - num_before - 1
-    doc_spans = cut_spans(num_tokens, max_span_length, options.doc_stride)
+    doc_spans = cut_spans(num_wordpieces, max_span_length, options.doc_stride)
     best_windows = find_max_context_windows(doc_spans)
     for window_index, (start, length) in enumerate(doc_spans):
         end = start + length

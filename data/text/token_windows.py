@@ -80,16 +80,16 @@ def join_tokens(
 
 
 def cut_spans(
-    num_tokens: int, max_tokens_for_doc: int, doc_stride: int
+    num_wordpieces: int, max_tokens_for_doc: int, doc_stride: int
 ) -> list[tuple[int, int]]:
     """Cuts a text into overlapping windows that cover it.
 
     Examples:
-        >>> cut_spans(num_tokens=10, max_tokens_for_doc=6, doc_stride=4)
+        >>> cut_spans(num_wordpieces=10, max_tokens_for_doc=6, doc_stride=4)
         [(0, 6), (4, 6)]
 
     Args:
-        num_tokens: length of the text in tokens.
+        num_wordpieces: length of the text in WordPieces.
         max_tokens_for_doc: number of tokens of each window. Only the last
             window may be shorter.
         doc_stride: number of tokens from the start of a window to the start of
@@ -101,10 +101,10 @@ def cut_spans(
     """
     doc_spans = []
     start = 0
-    while start < num_tokens:
-        length = min(num_tokens - start, max_tokens_for_doc)
+    while start < num_wordpieces:
+        length = min(num_wordpieces - start, max_tokens_for_doc)
         doc_spans.append((start, length))
-        if start + length == num_tokens:
+        if start + length == num_wordpieces:
             break
         start += max(min(length, doc_stride), 1)
     return doc_spans
@@ -161,9 +161,9 @@ def find_max_context_windows(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
     Returns:
         index of the window for each token of the passage, int [tokens].
     """
-    num_tokens = sum(doc_spans[-1]) if doc_spans else 0
-    windows = np.zeros(num_tokens, int)
-    scores = np.full(num_tokens, -np.inf)
+    num_wordpieces = sum(doc_spans[-1]) if doc_spans else 0
+    windows = np.zeros(num_wordpieces, int)
+    scores = np.full(num_wordpieces, -np.inf)
     for index, (start, length) in enumerate(doc_spans):
         left = np.arange(length)
         score = np.minimum(left, length - 1 - left) + 0.01 * length

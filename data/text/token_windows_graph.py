@@ -122,13 +122,13 @@ class Windows(NamedTuple):
         lengths = tf.gather(self.lengths, windows)
         left = tokens - starts
         right = starts + lengths - 1 - tokens
-        num_tokens = tf.minimum(left, right)
+        num_around = tf.minimum(left, right)
         # Use float64, because rounding to float32 could change which window has
         # the highest score.
-        score = tf.cast(num_tokens, tf.float64)
+        score = tf.cast(num_around, tf.float64)
         score += 0.01 * tf.cast(lengths, tf.float64)
         missing = tf.constant(-np.inf, tf.float64)
-        return tf.where(num_tokens < 0, missing, score)
+        return tf.where(num_around < 0, missing, score)
 
 
 def cut_windows(
@@ -163,21 +163,21 @@ def cut_windows(
         min_windows: number of windows, 0 or 1, to create for a text that
             contains no tokens.
     """
-    num_tokens = tokens.row_lengths()
-    max_tokens = tf.zeros_like(num_tokens) + max_seq_length - 2
+    num_wordpieces = tokens.row_lengths()
+    max_tokens = tf.zeros_like(num_wordpieces) + max_seq_length - 2
     if query is not None:
         max_tokens -= query.row_lengths() + 1
     strides = tf.minimum(max_tokens, stride)
-    beyond = tf.maximum(num_tokens - max_tokens, 0)
+    beyond = tf.maximum(num_wordpieces - max_tokens, 0)
     num_windows = 1 + (beyond + strides - 1) // strides
-    num_windows = tf.where(num_tokens > 0, num_windows, min_windows)
+    num_windows = tf.where(num_wordpieces > 0, num_windows, min_windows)
     window_indices = tf.ragged.range(num_windows)
     text_indices = row_ids(
         window_indices.row_splits, tf.size(window_indices.flat_values)
     )
     starts = window_indices.flat_values * tf.gather(strides, text_indices)
     lengths = tf.minimum(
-        tf.gather(num_tokens, text_indices) - starts,
+        tf.gather(num_wordpieces, text_indices) - starts,
         tf.gather(max_tokens, text_indices),
     )
     starts += tf.gather(tokens.row_starts(), text_indices)

@@ -186,12 +186,12 @@ def count_corpus_tokens(
     """
     tokenizer = WordpieceTokenizer(set(vocab))
     num_unknown = 0
-    num_tokens = 0
+    num_wordpieces = 0
     for word, num_times in counts.items():
         tokens = tokenizer.tokenize(word)
-        num_tokens += len(tokens) * num_times
+        num_wordpieces += len(tokens) * num_times
         num_unknown += tokens.count("[UNK]") * num_times
-    return num_unknown, num_tokens
+    return num_unknown, num_wordpieces
 
 
 def _count_covering_characters(counts: Mapping[str, int]) -> int:

@@ -50,13 +50,15 @@ class BatchLimits(NamedTuple):
     max_tokens: int
     needs_single_rows: bool = False
 
-    def padded_length(self, num_tokens: int) -> int:
+    def padded_length(self, num_wordpieces: int) -> int:
         """Returns the length to which an input of WordPieces is padded.
 
         Raises:
             ValueError: the input is longer than all `lengths`.
         """
-        return min(length for length in self.lengths if length >= num_tokens)
+        return min(
+            length for length in self.lengths if length >= num_wordpieces
+        )
 
     def max_rows(self, tokens_per_row: int) -> int:
         """Returns the maximum number of rows in a batch.

@@ -97,7 +97,7 @@ class QueuedCall:
             num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BATCH_BYTES
         )
 
-    def count_pieces(self, text_engine: AnyTextEngine) -> int:
+    def count_wordpieces(self, text_engine: AnyTextEngine) -> int:
         """Returns the number of WordPieces that the model reads.
 
         `text_engine` is the model that computes the call.

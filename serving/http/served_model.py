@@ -68,23 +68,23 @@ class ServedModel:
         """
         # A text has at most as many WordPieces as bytes.
         if call.num_bytes > max_pieces:
-            await self._check_num_pieces(call, max_pieces)
+            await self._check_num_wordpieces(call, max_pieces)
         return await self.submit(call)
 
-    async def _check_num_pieces(
+    async def _check_num_wordpieces(
         self, call: QueuedCall, max_pieces: int
     ) -> None:
         """Raises an HttpError if a call has more WordPieces than allowed."""
         loop = asyncio.get_running_loop()
-        num_pieces = await loop.run_in_executor(
+        num_wordpieces = await loop.run_in_executor(
             self._counting_thread,
-            call.count_pieces,
+            call.count_wordpieces,
             self.text_model.text_engine,
         )
-        if num_pieces > max_pieces:
+        if num_wordpieces > max_pieces:
             raise HttpError(
                 413,
-                f"{num_pieces} WordPieces are more than {max_pieces}, the "
+                f"{num_wordpieces} WordPieces are more than {max_pieces}, the "
                 "server's --max_pieces; send less text per request",
             )
 

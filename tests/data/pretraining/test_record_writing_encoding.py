@@ -73,4 +73,4 @@ def test_an_instance_encoder_counts_instances_and_tokens():
     instance = masked_instance()
     records = [encoder.encode_and_count(instance) for _ in range(3)]
     assert records == [encode_instance(instance, options)] * 3
-    assert (encoder.num_instances, encoder.num_pieces) == (3, 15)
+    assert (encoder.num_instances, encoder.num_wordpieces) == (3, 15)

@@ -29,11 +29,11 @@ def is_max_context(doc_spans, cur_span_index, position):
 
 @pytest.mark.parametrize("max_tokens", [1, 2, 5, 16])
 @pytest.mark.parametrize("doc_stride", [1, 2, 3, 8, 40])
-@pytest.mark.parametrize("num_tokens", [1, 2, 17, 50])
+@pytest.mark.parametrize("num_wordpieces", [1, 2, 17, 50])
 def test_a_token_belongs_to_the_window_with_most_context(
-    num_tokens, max_tokens, doc_stride
+    num_wordpieces, max_tokens, doc_stride
 ):
-    spans = cut_spans(num_tokens, max_tokens, doc_stride)
+    spans = cut_spans(num_wordpieces, max_tokens, doc_stride)
     windows = find_max_context_windows(spans)
     for index, (start, length) in enumerate(spans):
         positions = np.arange(start, start + length)

@@ -54,10 +54,10 @@ def test_extend_vocabulary_adds_rows_if_more_words_are_asked_for():
 def test_count_corpus_tokens_counts_those_of_all_words(
     added, num_tokens_of_words
 ):
-    _, num_tokens = vocabulary_learning.count_corpus_tokens(
+    _, num_wordpieces = vocabulary_learning.count_corpus_tokens(
         [*VOCAB, *added], COUNTS
     )
-    assert num_tokens == sum(num_tokens_of_words)
+    assert num_wordpieces == sum(num_tokens_of_words)
 
 
 def test_old_ids_are_those_that_each_embedding_starts_from():
