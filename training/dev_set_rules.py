@@ -92,7 +92,7 @@ def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
         return None
     names = DevSetRuleEntry.__annotations__
     if missing := [name for name in names if name not in entry]:
-        file = os.path.join(preset.path, MODEL_JSON_FILE)
+        file = os.path.join(preset.folder, MODEL_JSON_FILE)
         raise ValueError(
             f"{file}: `{DEV_SET_RULE_ENTRY}` lacks `{missing[0]}`; copy the "
             "file again"

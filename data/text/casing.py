@@ -88,7 +88,7 @@ def _list_statements(
     ]
     folder = os.path.dirname(vocabulary.path) or "."
     # The Preset states what the files in its own folder say.
-    folders = [folder, preset.path] if preset else [folder]
+    folders = [folder, preset.folder] if preset else [folder]
     if len({*map(os.path.realpath, folders)}) == len(folders):
         statements.append(read_stated_casing(folder))
     if preset:

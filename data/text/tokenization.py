@@ -129,7 +129,7 @@ class FullTokenizer:
             preset = read_preset(path_or_preset)
         if preset.vocab_file is None:
             raise FileNotFoundError(
-                f"{preset.path} contains no vocab.txt or tokenizer.json"
+                f"{preset.folder} contains no vocab.txt or tokenizer.json"
             )
         vocabulary = read_vocabulary(preset.vocab_file)
         vocabulary.check_tokens()

@@ -56,7 +56,7 @@ def create_model_json_of_copy(
     }
     provenance = provenance_of(preset.model_json).copy()
     provenance["settings"] = cast("TrainingSettings", kept_settings)
-    if source := hub.hub_path_of(preset.path):
+    if source := hub.hub_path_of(preset.folder):
         provenance["weights"] = source
     if step is not None:
         provenance["step"] = step

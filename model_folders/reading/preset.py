@@ -74,7 +74,7 @@ class Preset:
     provenance (`model_json.provenance_of`).
 
     Attributes:
-        path: path of the folder.
+        folder: path of the folder.
         weights_path: path that was passed to `read_preset`: the folder, or a
             checkpoint in it.
         source: what messages call the weights: `weights_path`, after the flag
@@ -99,7 +99,7 @@ class Preset:
     """
 
     # Which weights these are.
-    path: str
+    folder: str
     weights_path: str = ""
     source: str = ""
     # What the files beside any weights state.
@@ -225,7 +225,7 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
     """
     model_class, head_settings = _class_and_settings_of(contents)
     return Preset(
-        path=folder,
+        folder=folder,
         weights_path=folder,
         source=folder,
         model_class=model_class,
@@ -248,7 +248,7 @@ def load_required_config(preset: Preset, file: str | None = None) -> BertConfig:
     """
     if file in {None, preset.config_file} and (stated := preset.load_config()):
         return stated
-    return load_config(file or preset.path)
+    return load_config(file or preset.folder)
 
 
 def read_max_seq_length(
@@ -272,7 +272,7 @@ def read_max_seq_length(
         # length of all choices.
         length = preset.training_settings.get("max_seq_length")
     for name, entry in _LENGTH_ENTRY_OF_FILE.items():
-        file = os.path.join(preset.path, name)
+        file = os.path.join(preset.folder, name)
         if length is None and os.path.isfile(file):
             length = read_json(file).get(entry)
     if not isinstance(length, int):
@@ -309,7 +309,7 @@ def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:
     stated_casing = _read_casing(folder)
     _check_casing(folder, stated_casing, training_settings)
     return Preset(
-        path=str(folder),
+        folder=str(folder),
         weights_path=weights_path,
         source=source,
         config_file=_find_first_file(list_config_files(folder, weights_path)),

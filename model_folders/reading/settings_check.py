@@ -105,7 +105,7 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, object]:
                 bert_config, trains
             )
         except ValueError as error:
-            file = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
+            file = os.path.join(preset.folder, model_json.MODEL_JSON_FILE)
             raise ValueError(f"{file}: `bert_config`: {error}") from error
     return recorded
 
@@ -183,7 +183,7 @@ def check_model_class(preset: Preset, model_class: str | None) -> None:
         map(kinds.is_task_specific, (preset.model_class, model_class))
     ):
         raise ValueError(
-            f"{preset.path} contains a {preset.model_class}, but this task "
+            f"{preset.folder} contains a {preset.model_class}, but this task "
             f"needs a {model_class}. Use the model for its own task, or pass "
             "it to --init_checkpoint, with --do_train and another --output_dir"
         )
@@ -196,7 +196,7 @@ def warn_of_pooling(preset: Preset) -> None:
             "%s was trained with %s, but this program averages the vectors of "
             "a text's tokens. The results will differ from the vectors that "
             "sentence-transformers computes.",
-            preset.path,
+            preset.folder,
             preset.pooling,
         )
 

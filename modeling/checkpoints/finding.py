@@ -43,7 +43,7 @@ def open_checkpoint(
     else:
         path = os.fspath(path_or_preset)
         # To load weights, no other file of the folder is needed.
-        preset = Preset(path=path, weights_path=path)
+        preset = Preset(folder=path, weights_path=path)
         model_json = None
     path = preset.weights_path
     if file := find_huggingface(path):

@@ -55,7 +55,7 @@ def create_model(
         # missing.
         checkpoint.check_sizes(config=None)
         raise FileNotFoundError(
-            f"{checkpoint.preset.path} contains no {BERT_CONFIG_FILE} or "
+            f"{checkpoint.preset.folder} contains no {BERT_CONFIG_FILE} or "
             f"{HUGGINGFACE_CONFIG_FILE}"
         )
     check_config(config)

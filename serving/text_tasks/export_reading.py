@@ -73,7 +73,7 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
         "num_texts", stated
     )
     tokenizer = read_export_tokenizer(preset)
-    model_json_file = Path(preset.path) / model_json.MODEL_JSON_FILE
+    model_json_file = Path(preset.folder) / model_json.MODEL_JSON_FILE
     check_head_settings(model_class, head_settings, model_json_file)
     text_engine = create_text_engine(
         engine, tokenizer, model_class, head_settings
@@ -109,7 +109,7 @@ def read_export_tokenizer(preset: Preset) -> FullTokenizer:
         ValueError: the model was trained with another vocabulary.
     """
     tokenizer = FullTokenizer(
-        Path(preset.path) / "vocab.txt", preset.do_lower_case
+        Path(preset.folder) / "vocab.txt", preset.do_lower_case
     )
     tokenizer.vocabulary.check_tokens()
     recorded = preset.training_settings.get("tokenizer", {})

@@ -113,7 +113,7 @@ def load_checkpoint_tokenizer(
     """
     vocab_file = config.vocab_file or preset.vocab_file
     if not vocab_file:
-        raise ValueError(f"no vocab.txt in {preset.path}; set --vocab_file")
+        raise ValueError(f"no vocab.txt in {preset.folder}; set --vocab_file")
     tokenizer = tokenization.load_tokenizer(
         vocab_file,
         config.do_lower_case,
@@ -228,7 +228,7 @@ def write_copy(
     )
     files = card.create_copy_files()
     if model_class == ModelClass.ENCODER:
-        files |= read_vector_files(Path(preset.path))
+        files |= read_vector_files(Path(preset.folder))
     save = _choose_save(preset, model_class, max_seq_length, output_format)
     save(
         model,

@@ -55,7 +55,7 @@ class FineTuner:
             trainer.model, jit_compile=task.config.devices.jit_compile
         )
         self._first_step = self.run_weights.global_step
-        self._output_dir = str(self.run_folder.path)
+        self._output_dir = str(self.run_folder.output_dir)
         self._evaluate_once = evaluate_once_per_step(
             self.run_weights, self._evaluate_step
         )

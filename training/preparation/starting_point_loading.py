@@ -150,7 +150,7 @@ def complete_flags(
     if is_own_run or not config.training.do_train:
         settings_check.check_model_class(preset, config.model_class)
     stated = _collect_stated_flags(parsed, preset, is_own_run=is_own_run)
-    source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
+    source = os.path.join(preset.folder, model_json.MODEL_JSON_FILE)
     return parsed.decide_if_open(stated, source)
 
 

@@ -40,7 +40,7 @@ class RunFolder:
         run_history: history of the run. `open` reads it.
 
     Attributes:
-        path: path of the folder.
+        output_dir: path of the folder.
         labels: the argument.
         history: metrics, steps and hours of the run.
         best_step: the step of the run with the best scores, and its folder.
@@ -53,14 +53,16 @@ class RunFolder:
         labels: Sequence[str] | None,
         run_history: History,
     ) -> None:
-        self.path = Path(starting_point.config.training.output_dir)
+        self.output_dir = Path(starting_point.config.training.output_dir)
         self.labels = labels
         self.results = ResultFiles(
-            self.path, is_chief=starting_point.config.is_chief
+            self.output_dir, is_chief=starting_point.config.is_chief
         )
         self.history = run_history
         self.best_step = BestStep(
-            self.path, run_history, is_chief=starting_point.config.is_chief
+            self.output_dir,
+            run_history,
+            is_chief=starting_point.config.is_chief,
         )
         self._starting_point = starting_point
 
@@ -121,14 +123,14 @@ class RunFolder:
             self._starting_point, model, training_settings
         )
         model_description.write_listed_files(
-            self.path, files, description, best_step=self.best_step.step
+            self.output_dir, files, description, best_step=self.best_step.step
         )
         if self._starting_point.config.keeps_best:
             model_description.write_listed_files(
                 self.best_step.folder, files, description
             )
         self.write_card(is_finished=False)
-        return create_preset_of_run(str(self.path), description)
+        return create_preset_of_run(str(self.output_dir), description)
 
     def write_evaluation(self, step: int, scores: Mapping[str, float]) -> None:
         """Writes scores on the dev sets to the history and eval_results.txt.
@@ -172,7 +174,7 @@ class RunFolder:
 
     def find_best_checkpoint(self) -> str | None:
         """Returns the path of the best step's checkpoint, None without one."""
-        return find_best_checkpoint(self.path, self._fixed_model_json)
+        return find_best_checkpoint(self.output_dir, self._fixed_model_json)
 
     def write_card(
         self,
@@ -191,18 +193,19 @@ class RunFolder:
             table: name of the single table that the run was trained on, or
                 None.
         """
-        path = self.path / model_card.CARD_FILE
-        if not (self.path / MODEL_JSON_FILE).is_file():
+        path = self.output_dir / model_card.CARD_FILE
+        if not (self.output_dir / MODEL_JSON_FILE).is_file():
             return  # The folder contains the results of other weights.
         if path.exists() and not model_card.is_own_card(path):
             return
         tokenizer = self._starting_point.tokenizer
         card = model_card.RunCard(
-            model_json=self._fixed_model_json or read_model_json(self.path),
+            model_json=self._fixed_model_json
+            or read_model_json(self.output_dir),
             labels=self.labels,
             do_lower_case=tokenizer.do_lower_case if tokenizer else None,
             results=self.results.dev_scores,
-            files=file_table.file_sizes(self.path) if is_finished else {},
+            files=file_table.file_sizes(self.output_dir) if is_finished else {},
             export=export,
             table=table,
         )

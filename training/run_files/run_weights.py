@@ -81,7 +81,7 @@ class RunWeights:
             if variable.path.startswith("distillation/")
         }
         self._checkpointer = Checkpointer(
-            run_folder.path,
+            run_folder.output_dir,
             variables,
             optimizer,
             keep_checkpoint_max=config.training.keep_checkpoint_max,
@@ -138,7 +138,9 @@ class RunWeights:
     def _choose_source(self) -> _WeightsSource:
         """Chooses the weights to start from, by the flags and the folder."""
         config = self._config
-        has_checkpoints = bool(list_checkpoint_steps(self._run_folder.path))
+        has_checkpoints = bool(
+            list_checkpoint_steps(self._run_folder.output_dir)
+        )
         prefers_best = config.starts_from_best or not has_checkpoints
         if (
             prefers_best

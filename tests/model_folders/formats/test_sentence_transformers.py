@@ -63,7 +63,7 @@ def old_folder(tmp_path, model):
 @pytest.mark.parametrize("inner", ["", "0_BERT"])
 def test_an_old_folder_names_its_network_and_pooling(old_folder, inner):
     preset = read_preset(old_folder / inner)
-    assert preset.path == str(old_folder / "0_BERT")
+    assert preset.folder == str(old_folder / "0_BERT")
     assert "pooling_mode_cls_token" in preset.pooling
 
 
@@ -78,4 +78,4 @@ def test_the_network_of_an_old_folder_is_read(old_folder, model, inner):
 
 def test_a_module_outside_of_the_folder_is_not_read(old_folder):
     write_modules(old_folder, "../elsewhere")
-    assert read_preset(old_folder).path == str(old_folder)
+    assert read_preset(old_folder).folder == str(old_folder)

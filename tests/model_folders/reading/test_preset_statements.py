@@ -195,7 +195,7 @@ def test_tags_of_a_model_from_elsewhere_need_not_be_legal():
 def test_read_preset_of_an_empty_folder_states_nothing(tmp_path):
     preset = read_preset(tmp_path, "--init_checkpoint")
     assert preset == Preset(
-        path=str(tmp_path),
+        folder=str(tmp_path),
         weights_path=str(tmp_path),
         source=f"--init_checkpoint={tmp_path}",
     )
@@ -261,13 +261,13 @@ def test_read_preset_reads_the_first_module_of_sentence_transformers(tmp_path):
         "0_Transformer/config.json": huggingface_config(),
     }
     preset = read_files(tmp_path, files)
-    assert preset.path == str(tmp_path / "0_Transformer")
+    assert preset.folder == str(tmp_path / "0_Transformer")
 
 
 def test_read_preset_of_a_checkpoint_reads_its_folder(tmp_path):
     write_files(tmp_path, {"model.ckpt-7.index": "", GOOGLES: BERT_CONFIG})
     preset = read_preset(tmp_path / "model.ckpt-7")
-    assert preset.path == str(tmp_path)
+    assert preset.folder == str(tmp_path)
     assert preset.weights_path == str(tmp_path / "model.ckpt-7")
     assert preset.source == preset.weights_path
     assert preset.config_file == str(tmp_path / GOOGLES)

@@ -16,14 +16,14 @@ from tests.support.serving.stub_engines import NumpyEngine
 @pytest.mark.parametrize("recorded", [{}, {"tokenizer": {}}])
 def test_a_vocabulary_without_a_recorded_one_is_accepted(recorded):
     preset = types.SimpleNamespace(
-        path=SAMPLES, do_lower_case=True, training_settings=recorded
+        folder=SAMPLES, do_lower_case=True, training_settings=recorded
     )
     assert read_export_tokenizer(preset).do_lower_case
 
 
 def test_another_vocabulary_than_the_recorded_one_is_refused():
     preset = types.SimpleNamespace(
-        path=SAMPLES,
+        folder=SAMPLES,
         do_lower_case=True,
         training_settings={"tokenizer": {"vocab": "other"}},
     )

@@ -55,7 +55,7 @@ def first_weights(rule=None, **run):
     """Returns weights of a run from which a command starts a new one."""
     return dataclasses.replace(
         run_preset(rule, **run),
-        path="first",
+        folder="first",
         weights_path="first",
         source="--init_checkpoint=first",
     )
@@ -95,7 +95,7 @@ def compare(weights, command):
         preset=weights,
         bert_config=tiny_config(),
         tokenizer=None,
-        is_own_run=weights is not None and weights.path == "run",
+        is_own_run=weights is not None and weights.folder == "run",
         dev_set_rule=command.rule,
     )
     comparison = compare_dev_set(starting_point, set_fingerprints)

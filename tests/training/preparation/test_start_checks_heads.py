@@ -92,7 +92,7 @@ class SelectiveTask(ToyTask):
     """A task that accepts no weights."""
 
     def check_preset(self, preset):
-        raise ValueError(f"no weights of {preset.path}, please")
+        raise ValueError(f"no weights of {preset.folder}, please")
 
 
 def test_a_task_may_refuse_the_weights(tagger):
