@@ -81,7 +81,7 @@ def find_final_text(
     """Finds a predicted text in the passage's own spelling (get_final_text).
 
     For example, if "steve smith" is predicted and the passage contains "Steve
-    Smith's", the result is the place of "Steve Smith". The function matches the
+    Smith's", the result is where "Steve Smith" is. The function matches the
     characters of the tokenized words one to one with the characters of the
     passage, ignoring spaces. If this fails, the result is all of the words.
 
