@@ -55,7 +55,7 @@ def write_entities(
     example, then the predicted `labels` of the words, the predicted `entities`
     ([start, end, label], with positions in characters) and their
     `probabilities`. An entity is as probable as its least probable tag.
-    `correct` states whether the entities are the right ones, if any are known.
+    `correct` says whether the entities are the right ones, if any are known.
     If the row has a field of that name, the new one begins with `predicted_`.
 
     Args:

@@ -166,7 +166,7 @@ def _cut_text(
 
     Yields:
         ((first WordPiece, length), bool [length]) of each window. The array
-        states whether the window has the most context around a WordPiece.
+        says whether the window has the most context around a WordPiece.
     """
     spans = cut_spans(num_wordpieces, max_tokens, max(max_tokens // 2, 1))
     best_windows = find_max_context_windows(spans)
