@@ -29,19 +29,6 @@ from model_folders.output_modes import REGRESSION
 _MAX_SCORE = 5.0
 
 
-def drop_unscored(
-    pairs: list[InputExample],
-) -> tuple[list[InputExample], int]:
-    """Returns the pairs with a score, and the number of the others.
-
-    If no pair has a score, returns all pairs, and 0.
-    """
-    scored = [pair for pair in pairs if pair.label is not None]
-    if not scored:
-        return pairs, 0
-    return scored, len(pairs) - len(scored)
-
-
 def check_score_column(
     source: StrPath | None,
     label_column: str,
@@ -73,7 +60,8 @@ def check_score_column(
 def are_scored(pairs: Sequence[InputExample]) -> bool:
     """Returns whether the pairs of a train set or a dev set have scores.
 
-    All of them have scores, or none, as `drop_unscored` returns them.
+    All of them have scores, or none, as `ParsedRows.without_unscored` returns
+    them.
     """
     return pairs[0].label is not None
 

@@ -7,8 +7,8 @@ this order:
         flag names
     table_processor.py: the tasks that --task_name selects, their processor, and
         `TableReader`, which reads the table of a set
-    table_examples.py: `RowParser`, which turns rows into examples, and the
-        labels of the task, found, checked and logged
+    table_examples.py: `RowParser`, which turns rows into examples
+    table_labels.py: the labels of the task, collected, checked and logged
     label_notations.py: the labels in a cell, in any notation
 
 Three classes make a row of train.csv an example. Each calls only the next:

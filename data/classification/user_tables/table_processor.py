@@ -17,11 +17,12 @@ from data.classification.classification_processor import (
     ClassificationProcessor,
     TaskDefinition,
 )
-from data.classification.user_tables import table_examples
+from data.classification.user_tables import table_labels
 from data.classification.user_tables.table_columns import (
     ColumnOptions,
     parse_label_columns,
 )
+from data.classification.user_tables.table_examples import RowParser
 from data.sets.example_reader import ExampleReader, SetFile
 from data.sets.held_sets import FileSets
 from data.sets.set_names import (
@@ -238,7 +239,7 @@ class TableReader(ExampleReader[InputExample]):
             MULTILABEL if is_one_hot else options.output_mode
         )
         self.has_labels = self.output_mode != REGRESSION
-        self.labels_of_flags = table_examples.choose_labels_of_flags(
+        self.labels_of_flags = table_labels.choose_labels_of_flags(
             options.labels, self.output_mode, label_columns
         )
         self.text_columns = options.text_columns()
@@ -267,15 +268,14 @@ class TableReader(ExampleReader[InputExample]):
             table = Table(file.path, self._options.layout_for_columns())
         columns = table.read_column_names()
         parser = self._create_parser(file)
-        examples = [*parser.parse_rows(self._read_rows(table, parser))]
+        parsed = parser.parse_rows(self._read_rows(table, parser))
         if self._may_lack_scores(file):
-            examples, num_unscored = similar_pairs.drop_unscored(examples)
-            parser.leave_out("a label", num_unscored)
-        parser.log_counts()
-        if not examples:
+            parsed = parsed.without_unscored()
+        parsed.log_counts(file.path)
+        if not parsed.examples:
             raise ValueError(f"{file.path} contains no example")
-        self._check_label_column(file, columns, examples)
-        return examples
+        self._check_label_column(file, columns, parsed.examples)
+        return parsed.examples
 
     def labels_of(self, example: InputExample) -> list[str]:
         """Returns the labels, [] in regression or without a label."""
@@ -300,22 +300,22 @@ class TableReader(ExampleReader[InputExample]):
         Logs how many rows each label has, and warns of strange labels.
         """
         train_source = f"the train set in {source}"
-        labels = table_examples.list_labels(
+        labels = table_labels.list_labels(
             [*train, *dev], self.output_mode, train_source
         )
         if not dev:
             # A split has logged the numbers of both sets.
-            table_examples.log_label_counts(labels, train)
-        table_examples.warn_of_labels(train, dev)
+            table_labels.log_label_counts(labels, train)
+        table_labels.warn_of_labels(train, dev)
         if self.output_mode == MULTILABEL:
-            table_examples.warn_of_joined_labels(
+            table_labels.warn_of_joined_labels(
                 train_source, labels, self._options.label_separator
             )
         return labels
 
-    def _create_parser(self, file: SetFile) -> table_examples.RowParser:
+    def _create_parser(self, file: SetFile) -> RowParser:
         """Creates what parses the rows of a file."""
-        return table_examples.RowParser(
+        return RowParser(
             file=file,
             text_columns=self.text_columns,
             label_columns=self._label_columns,
@@ -332,9 +332,7 @@ class TableReader(ExampleReader[InputExample]):
         column = self._options.label_column
         return not self._definition.may_lack_column(column)
 
-    def _read_rows(
-        self, table: Table, parser: table_examples.RowParser
-    ) -> Iterator[TableRow]:
+    def _read_rows(self, table: Table, parser: RowParser) -> Iterator[TableRow]:
         """Yields the rows of a table, without those that users rejected.
 
         A row is read only when its example is created, because all rows of a
@@ -380,4 +378,4 @@ class TableReader(ExampleReader[InputExample]):
             )
         rows_name_labels = self.has_labels and not self.labels_of_flags
         if file.set_name == "train" and rows_name_labels:
-            table_examples.check_label_column(file.path, label_column, examples)
+            table_labels.check_label_column(file.path, label_column, examples)

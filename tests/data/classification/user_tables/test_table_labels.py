@@ -3,7 +3,7 @@
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.user_tables.table_examples import (
+from data.classification.user_tables.table_labels import (
     check_label_column,
     choose_labels_of_flags,
     count_labels,
