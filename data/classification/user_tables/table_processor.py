@@ -295,23 +295,27 @@ class TableReader(ExampleReader[InputExample]):
         train: Sequence[InputExample],
         dev: Sequence[InputExample],
     ) -> list[str]:
-        """Returns the labels that the rows name, in alphabetical order.
-
-        Logs how many rows each label has, and warns of strange labels.
-        """
-        train_source = f"the train set in {source}"
-        labels = table_labels.list_labels(
-            [*train, *dev], self.output_mode, train_source
+        """Returns the labels that the rows name, in alphabetical order."""
+        return table_labels.list_labels(
+            [*train, *dev], self.output_mode, _train_set_of(source)
         )
+
+    def report_labels(
+        self,
+        source: StrPath | None,
+        labels: Sequence[str],
+        train: Sequence[InputExample],
+        dev: Sequence[InputExample],
+    ) -> None:
+        """Logs how many rows each label has, and warns of strange labels."""
         if not dev:
             # A split has logged the numbers of both sets.
             table_labels.log_label_counts(labels, train)
         table_labels.warn_of_labels(train, dev)
         if self.output_mode == MULTILABEL:
             table_labels.warn_of_joined_labels(
-                train_source, labels, self._options.label_separator
+                _train_set_of(source), labels, self._options.label_separator
             )
-        return labels
 
     def _create_parser(self, file: SetFile) -> RowParser:
         """Creates what parses the rows of a file."""
@@ -379,3 +383,8 @@ class TableReader(ExampleReader[InputExample]):
         rows_name_labels = self.has_labels and not self.labels_of_flags
         if file.set_name == "train" and rows_name_labels:
             table_labels.check_label_column(file.path, label_column, examples)
+
+
+def _train_set_of(source: StrPath | None) -> str:
+    """Returns what messages call the train set of a folder or a file."""
+    return f"the train set in {source}"
