@@ -35,10 +35,10 @@ class LabelCodec:
         return len(self.labels) or 1
 
     def compute_values(self, outputs: FloatArray) -> FloatArray:
-        """Computes what predictions state, float32 [examples, labels].
+        """Computes the probabilities of the labels, float32 [examples, labels].
 
-        These are the probabilities of the labels. In regression, they are the
-        outputs themselves, the predicted values [examples, 1].
+        In regression, returns the outputs themselves, the predicted values
+        [examples, 1].
         """
         return to_probabilities(outputs.astype(np.float32), self.output_mode)
 

@@ -1,4 +1,4 @@
-"""What a row of a table tells of an example, or lacks to be one."""
+"""Rows of a table that become examples, and rows that are left out."""
 
 import pytest
 

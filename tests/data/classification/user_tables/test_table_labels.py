@@ -1,4 +1,4 @@
-"""The labels of a task in tables, and what is said of strange ones."""
+"""The labels of a task in tables, and the warnings of strange labels."""
 
 import pytest
 
