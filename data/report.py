@@ -125,11 +125,7 @@ class Report:
     mean_errors: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     def write(self, output_file: StrPath) -> None:
-        """Writes the page, the worst predictions first.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Writes the page, the worst predictions first."""
         # Import late, because only training writes reports.
         import jinja2
 

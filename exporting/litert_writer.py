@@ -33,9 +33,6 @@ def write_litert(
         model: model whose network and weights the file contains.
         signatures: signatures of the export. The file contains only `ids`.
         options: `fixed_length` and `quantize` apply.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     signature = create_ids_signature(signatures.predict, model)
     with _plain_operations(model):

@@ -55,9 +55,6 @@ def write_onnx(
         signatures: signatures of the export, of which only `exported_output`
             applies.
         options: `fixed_length` and `quantize` apply.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     precision = options.quantize or "float32"
     graph = create_graph(

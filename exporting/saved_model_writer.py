@@ -32,9 +32,6 @@ def write_saved_model(
         model: model whose network and weights the file contains.
         signatures: signatures of the export, all of which the file contains.
         options: `tokenizer` and `max_seq_length` apply.
-
-    Raises:
-        OSError: a file cannot be written.
     """
     all_signatures = _list_signatures(model, signatures, options)
     # In mixed precision, store the kernels in 16 bits. The graphs refer weakly

@@ -15,7 +15,7 @@ from absl import logging
 import modeling
 from command_line import cli
 from model_folders.reading import settings_check
-from model_folders.reading.preset import load_required_config, read_preset
+from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from tools.conversion.conversion_stages import (
     choose_checkpoint_format,
@@ -34,7 +34,7 @@ def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
     preset = read_preset(config.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(preset)
     modeling.check_checkpoint(preset)
-    bert_config = load_required_config(preset, config.bert_config_file)
+    bert_config = preset.load_required_config(config.bert_config_file)
     model_class = choose_class_to_convert(config, checkpoint, preset)
     settings_check.check_model_class(preset, model_class)
     output_format = choose_checkpoint_format(

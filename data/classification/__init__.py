@@ -11,7 +11,7 @@ From an example to files:
 
     classification_features.py: examples to inputs, and inputs to records
     label_codec.py: outputs to labels
-    metrics.py: scores predictions of labels, of numbers and of rankings
+    metrics.py: scores predictions of labels, numbers, rankings and vectors
     prediction_files.py: outputs to the files of a run
     label_report.py: outputs to report.html
 
@@ -19,7 +19,8 @@ What --task_name or --processor selects:
 
     glue/: the tasks of GLUE, and XNLI
     user_tables/: a task in a user's own tables
-    similar_pairs.py: pairs in such tables, for --task_name=embedding
+    similar_pairs.py: the scores of pairs in such tables, for
+        --task_name=embedding
     user_class.py: a user's class, written for Google's code
     google_code.py: runs the file of the class, and explains its errors
 

@@ -7,6 +7,7 @@ from absl import logging
 
 from data.classification.classification_examples import (
     InputExample,
+    convert_regression_label,
     encode_label,
 )
 from data.io import tf_examples
@@ -157,6 +158,36 @@ def create_joined_features(
             joined.segment_ids += part.segment_ids
             joined.is_cut |= part.is_cut
         yield joined
+
+
+def create_pair_features(
+    examples: Sequence[InputExample],
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+    max_score: float = 1.0,
+) -> Iterator[ClassificationFeatures]:
+    """Converts the two texts of each pair to separate inputs for the network.
+
+    Yields:
+        ClassificationFeatures: input_ids, input_mask and segment_ids contain
+        the two texts one after another, as lists of int, [2 * max_seq_length].
+        label_id is (label of the pair) / `max_score`, or None if the label is
+        None.
+    """
+
+    def split_pair(
+        pair: InputExample,
+    ) -> tuple[list[InputExample], float | None]:
+        texts = [
+            InputExample(pair.guid, pair.text_a),
+            InputExample(pair.guid, pair.text_b or ""),
+        ]
+        if pair.label is None:
+            return texts, None
+        return texts, convert_regression_label(pair.label) / max_score
+
+    groups = map(split_pair, examples)
+    return create_joined_features(groups, max_seq_length, tokenizer)
 
 
 def encode_features(

@@ -1,4 +1,4 @@
-"""Converts outputs of a classifier to labels, and labels to numbers."""
+"""Converts outputs to labels or cosines, and labels to numbers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
@@ -35,10 +35,10 @@ class LabelCodec:
         return len(self.labels) or 1
 
     def compute_values(self, outputs: FloatArray) -> FloatArray:
-        """Computes what predictions state, float32 [examples, labels].
+        """Computes the probabilities of the labels, float32 [examples, labels].
 
-        These are the probabilities of the labels. In regression, they are the
-        outputs themselves, the predicted values [examples, 1].
+        In regression, returns the outputs themselves, the predicted values
+        [examples, 1].
         """
         return to_probabilities(outputs.astype(np.float32), self.output_mode)
 
@@ -73,6 +73,35 @@ class LabelCodec:
                 for is_label in is_chosen
             ]
         return [self.labels[index] for index in outputs.argmax(-1)]
+
+
+class CosineCodec(LabelCodec):
+    """Turns the vectors of pairs into the cosine of each pair."""
+
+    def __init__(self) -> None:
+        super().__init__(REGRESSION, None)
+
+    def compute_values(self, outputs: FloatArray) -> FloatArray:
+        """Computes the cosine of each pair, float [pairs, 1].
+
+        `outputs` are unit vectors, float [pairs, 2, width].
+        """
+        return compute_cosines(outputs)
+
+    def decode_labels(self, outputs: FloatArray) -> list[Label]:
+        """Computes the cosine of each pair, as `compute_values` does."""
+        values: list[Label] = compute_cosines(outputs)[:, 0].tolist()
+        return values
+
+
+def compute_cosines(vectors: FloatArray) -> FloatArray:
+    """Computes the cosine of the two unit vectors of each pair.
+
+    `vectors` are float [pairs, 2, width]. The result is float [pairs, 1].
+    """
+    products = vectors[:, 0] * vectors[:, 1]
+    sums: FloatArray = np.sum(products, axis=-1, keepdims=True)
+    return sums
 
 
 def concatenate_outputs(batches: Iterable[LogitsBatch]) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Scores the predictions for a set, such as by F1, or by MRR for rankings.
+"""Scores predictions: F1 of labels, MRR of rankings, recall of vectors.
 
 scikit-learn and SciPy compute most metrics.
 """
@@ -12,8 +12,8 @@ import numpy as np
 from absl import logging
 from numpy.typing import ArrayLike
 
-from data.arrays import LabelArray
-from data.classification.label_codec import LabelCodec
+from data.arrays import FloatArray, LabelArray
+from data.classification.label_codec import LabelCodec, compute_cosines
 from model_folders.output_modes import (
     CLASSIFICATION,
     MULTILABEL,
@@ -34,6 +34,8 @@ METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
 RANKING_METRICS = ("mrr_10", "ndcg_10")
 # MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
 _RANKING_DEPTH = 10
+# Number of pairs that `recall_1` compares with all others in one product.
+_PAIRS_AT_ONCE = 1024
 
 # A function (examples, gold_labels, predictions) -> {name of a metric: value},
 # such as `ClassificationProcessor.score`. All the examples have a label, and
@@ -265,3 +267,40 @@ def _score_query(
     reciprocal_rank = 1 / (relevant[0] + 1) if len(relevant) else 0
     ndcg = gains[order] @ discounts / (ideal @ discounts)
     return float(reciprocal_rank), float(ndcg)
+
+
+def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
+    """Computes recall@1: how often a text is nearest to its own partner.
+
+    A pair is a hit if its first text is nearer to its second text than to the
+    second text of every other pair. If all vectors are equal, the result is 0.
+
+    Examples:
+        The first text of each pair is near to the second text of the pair, or
+        to the second text of the other pair:
+
+        >>> up, right = [0.0, 1.0], [1.0, 0.0]
+        >>> recall_1(np.array([[up, up], [right, right]]), ["a", "b"])
+        1.0
+        >>> recall_1(np.array([[up, right], [right, up]]), ["a", "b"])
+        0.0
+
+    Args:
+        vectors: unit vectors of the two texts of each pair, float
+            [pairs, 2, width].
+        partners: second text of each pair. Pairs whose second texts are equal
+            are not compared with each other.
+
+    Returns:
+        a fraction from 0 to 1.
+    """
+    _, partner_indices = np.unique(np.array(partners, str), return_inverse=True)
+    own = compute_cosines(vectors)
+    num_hits = 0
+    for start in range(0, len(vectors), _PAIRS_AT_ONCE):
+        block = slice(start, start + _PAIRS_AT_ONCE)
+        similarities = vectors[block, 0] @ vectors[:, 1].T
+        similarities[partner_indices[block, None] == partner_indices] = -np.inf
+        # Require a margin, because equal cosines may differ by rounding errors.
+        num_hits += (own[block, 0] > similarities.max(-1) + 1e-6).sum()
+    return float(num_hits / len(vectors))

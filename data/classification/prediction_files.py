@@ -195,9 +195,6 @@ def write_submission(path: StrPath, predictions: Iterable[Label]) -> None:
         path: path of the file, whose name is `glue_tasks.submission_file`.
         predictions: the label (str) of each line of the test set's file. For
             STS-B, scores (float), which are clipped to [0, 5].
-
-    Raises:
-        OSError: the file cannot be written.
     """
     with atomic_open(path) as writer:
         writer.write(b"index\tprediction\n")

@@ -134,7 +134,6 @@ class JobPaths:
 
     @property
     def manifest_file(self) -> str:
-        """Path of the manifest."""
         return f"{self.output_file}{MANIFEST_ENDING}"
 
     @property

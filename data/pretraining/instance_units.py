@@ -58,9 +58,6 @@ class InstanceUnit:
 
         The result file contains the sizes and checksums of the shards, and
         counts of the text and of the instances.
-
-        Raises:
-            OSError: a file cannot be read or written.
         """
         options = self.options
         reader = DocumentReader(load_text_encoder(options))

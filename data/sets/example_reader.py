@@ -112,8 +112,6 @@ class ExampleReader(abc.ABC, Generic[RowExampleT]):
     ) -> list[str]:
         """Returns the labels that the examples have, in order.
 
-        Logs what users should know of the labels.
-
         Args:
             source: value of --data_dir or --data_file, for messages.
             train: the train set.
@@ -122,4 +120,16 @@ class ExampleReader(abc.ABC, Generic[RowExampleT]):
 
         Raises:
             ValueError: the examples have too few labels.
+        """
+
+    def report_labels(
+        self,
+        source: StrPath | None,
+        labels: Sequence[str],
+        train: Sequence[RowExampleT],
+        dev: Sequence[RowExampleT],
+    ) -> None:
+        """Logs what users should know of the labels. By default, nothing.
+
+        `labels` are those that `collect_labels` returned for the same sets.
         """

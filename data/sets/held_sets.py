@@ -49,8 +49,9 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
     """
 
     def __init__(self) -> None:
-        # {name of a set that was read: its examples, None if they were taken}
-        self._held: dict[BaseSet, list[ExampleT] | None] = {}
+        # {name of a set that was read, and not taken yet: its examples}
+        self._held: dict[BaseSet, list[ExampleT]] = {}
+        self._taken: set[BaseSet] = set()
 
     @property
     def key_names(self) -> tuple[str, ...]:
@@ -84,14 +85,13 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
         Raises:
             RuntimeError: the set was taken.
         """
-        if set_name not in self._held:
-            self._held.update(self.read_sets(set_name))
-        examples = self._held[set_name]
-        if examples is None:
+        if set_name in self._taken:
             raise RuntimeError(
                 f"the run has taken the {set_name} set, which is read only once"
             )
-        return examples
+        if set_name not in self._held:
+            self._held.update(self.read_sets(set_name))
+        return self._held[set_name]
 
     def read_all(self, set_names: Iterable[BaseSet]) -> None:
         """Reads several sets, and holds them.
@@ -110,7 +110,8 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
             RuntimeError: the set was taken before.
         """
         examples = self.read(set_name)
-        self._held[set_name] = None
+        del self._held[set_name]
+        self._taken.add(set_name)
         return examples
 
 
@@ -121,7 +122,7 @@ class FileSets(HeldSets[RowExampleT]):
 
         1. The training file, with the train set: --data_file, whose other rows
            are the dev set, or the file of the train set in the folder.
-        2. The labels, which the rows of the training file name.
+        2. The labels, which are collected from the rows of the training file.
         3. The dev set and the test set of a folder, which may contain only
            these labels.
 
@@ -165,7 +166,7 @@ class FileSets(HeldSets[RowExampleT]):
         self._data_file = data_file_options.data_file
         self._dev_fraction = data_file_options.dev_fraction
         self._repeated_texts = RepeatedTexts() if warns_of_repetitions else None
-        # None until the rows were read that name the labels.
+        # None until they were collected from the rows that name them.
         self._labels_of_rows: list[str] | None = None
 
     @property
@@ -192,9 +193,10 @@ class FileSets(HeldSets[RowExampleT]):
             # set. Both are held, so that the file is read only once.
             train = self.read("train")
             dev = self.read("dev") if self._data_file else []
-            self._labels_of_rows = self.reader.collect_labels(
-                self._data_file or self._data_dir, train, dev
-            )
+            source = self._data_file or self._data_dir
+            labels = self.reader.collect_labels(source, train, dev)
+            self.reader.report_labels(source, labels, train, dev)
+            self._labels_of_rows = labels
         return [*self._labels_of_rows]
 
     def read_sets(
@@ -204,14 +206,12 @@ class FileSets(HeldSets[RowExampleT]):
 
         For texts that are in two sets of a folder, the function logs a warning.
         """
-        if self._data_file and set_name != "test":
+        if self._data_file and set_name in {"train", "dev"}:
             return self._read_data_file(self._data_file)
         if set_name == "train":
-            labels = self.reader.labels_of_flags
-        else:
-            # These rows may have no other labels. If the rows of the train set
-            # name them, this reads the train set first.
-            labels = self.read_labels() or ()
+            return {"train": self._read_file_of_folder("train")}
+        # Only these sets need the labels, for which the train set is read.
+        labels = self.read_labels()
         return {set_name: self._read_file_of_folder(set_name, labels)}
 
     def _read_data_file(self, path: str) -> dict[BaseSet, list[RowExampleT]]:
@@ -242,14 +242,23 @@ class FileSets(HeldSets[RowExampleT]):
         }
 
     def _read_file_of_folder(
-        self, set_name: BaseSet, labels: Sequence[str]
+        self, set_name: BaseSet, labels: Sequence[str] | None = None
     ) -> list[RowExampleT]:
-        """Reads a set of the folder. `labels` are as in a `SetFile`."""
+        """Reads a set of the folder.
+
+        `labels` are the labels that its rows may have. By default, these are
+        the labels of flags.
+        """
         path = find_set_file(
             self._data_dir, set_name, self.reader.file_names[set_name]
         )
         examples = self.reader.read_file(
-            SetFile(path, set_name, source=self._data_dir, labels=labels)
+            SetFile(
+                path,
+                set_name,
+                source=self._data_dir,
+                labels=labels or self.reader.labels_of_flags,
+            )
         )
         if self._repeated_texts and set_name != "test":
             keys = self.reader.compute_keys(examples)

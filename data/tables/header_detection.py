@@ -46,7 +46,7 @@ def decide_header(
     The user decides, or else the cells do, as in `guess_header`.
 
     Args:
-        path: path of the file, for the error.
+        path: the file, for the error.
         rows: the first rows of the table.
         has_header: what the user says, None if the rows must show it.
         chosen_names: names of columns that the user chose.
@@ -82,7 +82,7 @@ def guess_header(
         False
 
     Args:
-        path: path of the file, for the error.
+        path: the file, for the error.
         rows: the first rows of the table.
         chosen_names: names of columns that the user chose.
 

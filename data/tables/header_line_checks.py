@@ -53,7 +53,7 @@ def check_title(
     filled. The usual name of a column, or one of `columns`, is no title.
 
     Args:
-        path: path of the file, for the error.
+        path: the file, for the error.
         rows: the first rows of the table.
         columns: names of columns that the user chose.
 
@@ -182,7 +182,7 @@ def check_second_names(
     """Checks that no line below the names describes the columns.
 
     Args:
-        path: path of the file, for the error.
+        path: the file, for the error.
         rows: the first rows of the table.
         first_lines: the first three lines of the file, if it is a text.
 

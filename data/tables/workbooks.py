@@ -200,7 +200,7 @@ def _check_formulas(
     The library reads such a formula as an empty cell.
 
     Args:
-        path: path of the workbook, for the error.
+        path: the workbook, for the error.
         file: the workbook.
         index: number of the sheet in the workbook, counted from 0.
         sheet: name of the sheet, for the error.

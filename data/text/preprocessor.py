@@ -16,10 +16,8 @@ from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.reading.preset import (
-    read_max_seq_length,
-    read_preset,
-)
+from model_folders.reading.input_length import read_max_seq_length
+from model_folders.reading.preset import read_preset
 
 # Number of texts that a call outside a graph tokenizes at a time.
 _MAX_TEXTS_AT_ONCE = 4096

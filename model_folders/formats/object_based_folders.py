@@ -31,11 +31,7 @@ _FIRST_BLOCK = "bert/encoder/layer_0"
 
 
 def find_object_weights(path: StrPath) -> str | None:
-    """Returns the prefix of the checkpoint at a path, None for other formats.
-
-    Raises:
-        OSError: the index of a checkpoint cannot be read.
-    """
+    """Returns the prefix of a checkpoint, None for other formats."""
     prefix = _find_prefix(os.fspath(path))
     if prefix is None:
         return None

@@ -95,21 +95,13 @@ class GraphVariable(NamedTuple):
 
 
 def has_graph(path: str) -> bool:
-    """Returns whether the checkpoint with this prefix is object-based.
-
-    Raises:
-        OSError: the index of the checkpoint cannot be read.
-    """
+    """Returns whether the checkpoint with this prefix is object-based."""
     with open_tf1_checkpoint(path) as (reader, _):
         return bool(reader.has_tensor(_GRAPH))
 
 
 def read_casing(path: str) -> bool | None:
-    """Returns the value of the variable do_lower_case, None without one.
-
-    Raises:
-        OSError: the checkpoint cannot be read.
-    """
+    """Returns the value of the variable do_lower_case, None without one."""
     key = f"do_lower_case{_ENDING}"
     with open_tf1_checkpoint(path) as (reader, _):
         dtype = reader.get_variable_to_dtype_map().get(key)
@@ -241,11 +233,7 @@ def _read_variable(
 
 
 def read_variables(path: str) -> list[GraphVariable]:
-    """Returns the weights in a checkpoint, without the state of a training.
-
-    Raises:
-        OSError: the checkpoint cannot be read.
-    """
+    """Returns the weights in a checkpoint, without the state of a training."""
     check_tf1_files(path)
     with open_tf1_checkpoint(path) as (reader, _):
         shapes = reader.get_variable_to_shape_map()

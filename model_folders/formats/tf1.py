@@ -58,11 +58,7 @@ class OpenTf1Checkpoint(NamedTuple):
 
 @contextlib.contextmanager
 def open_tf1_checkpoint(prefix: StrPath) -> Iterator[OpenTf1Checkpoint]:
-    """Opens a checkpoint that `find_tf1_checkpoint` returned.
-
-    Raises:
-        OSError: the checkpoint cannot be read.
-    """
+    """Opens a checkpoint that `find_tf1_checkpoint` returned."""
     _check_index_once(f"{prefix}.index")
     with literal_path(prefix) as name:
         try:

@@ -154,9 +154,6 @@ def _download_files(
     """Downloads the small files of a model, and weights that match a pattern.
 
     Returns the folder of the download.
-
-    Raises:
-        OSError: the files cannot be downloaded.
     """
     # The package is optional, and nothing else needs it.
     from huggingface_hub import constants, errors, snapshot_download

@@ -9,14 +9,11 @@ weights. This module imports neither Keras nor TensorFlow.
 
 import dataclasses
 import functools
-import glob
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias, TypedDict
 
-from files.json_files import read_json
 from files.paths import StrPath
 from model_folders import model_json
 from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE, BertConfig
@@ -30,7 +27,6 @@ from model_folders.formats.huggingface_config import (
     read_config_labels,
 )
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
-from model_folders.kinds import ModelClass
 from model_folders.labels import read_labels
 from model_folders.model_json import HeadSettings, ModelJson, TrainingSettings
 from model_folders.reading import hub
@@ -39,14 +35,8 @@ from model_folders.reading.config_files import (
     load_config,
     read_class_and_settings,
 )
+from model_folders.reading.weights_paths import check_exists, folder_of
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
-
-# {file of transformers or sentence-transformers: its entry for the length of
-# inputs}.
-_LENGTH_ENTRY_OF_FILE = {
-    "sentence_bert_config.json": "max_seq_length",
-    "tokenizer_config.json": "model_max_length",
-}
 
 
 class NetworkArguments(TypedDict):
@@ -95,6 +85,11 @@ class Preset:
         training_settings: settings that must not change when the run that wrote
             the folder is resumed. {} if no run wrote it, as for Google's
             models.
+        trim_padding: whether the training trimmed padding, or None if no file
+            states it. A training decides this anew, whatever the weights that
+            it starts from state. A command that only evaluates, predicts or
+            exports the trained model uses this value, so that its outputs are
+            equal.
         model_json: contents of model.json, {} if it is missing.
     """
 
@@ -118,6 +113,7 @@ class Preset:
     training_settings: TrainingSettings = dataclasses.field(
         default_factory=TrainingSettings
     )
+    trim_padding: bool | None = None
     model_json: ModelJson = dataclasses.field(default_factory=ModelJson)
 
     @property
@@ -137,19 +133,6 @@ class Preset:
             stated = tokenizer.get("do_lower_case")
         return stated
 
-    @property
-    def trim_padding(self) -> bool | None:
-        """Whether padding was trimmed, or None if no file states it.
-
-        A training decides this anew, whatever the weights that it starts from
-        state. A command that only evaluates, predicts or exports the trained
-        model uses this value, so that its outputs are equal.
-        """
-        # The copy of a model may state it with the settings of the head.
-        in_copy = self.head_settings.get("trim_padding")
-        run_flags = self.training_settings.get("flags", {})
-        return run_flags.get("trim_padding", in_copy)
-
     def load_config(self) -> BertConfig | None:
         """Returns the configuration, or None if the folder contains none.
 
@@ -159,6 +142,21 @@ class Preset:
             ValueError: the file is not the configuration of a BERT.
         """
         return self._config
+
+    def load_required_config(self, file: str | None = None) -> BertConfig:
+        """Returns the configuration in a file, by default in the folder.
+
+        For the folder's own file, returns the object of `load_config`, so that
+        errors about the sizes of the weights name this file.
+
+        Raises:
+            FileNotFoundError: the file does not exist, or the folder contains
+                no configuration.
+            ValueError: the file is not the configuration of a BERT.
+        """
+        if file in {None, self.config_file} and (stated := self.load_config()):
+            return stated
+        return load_config(file or self.folder)
 
     @functools.cached_property
     def _config(self) -> BertConfig | None:
@@ -199,23 +197,6 @@ def read_preset(path: StrPath, flag: str = "") -> Preset:
     )
 
 
-def check_exists(path: str, flag: str = "") -> None:
-    """Checks that there is a folder, or a checkpoint, with this path.
-
-    Raises:
-        FileNotFoundError: nothing exists at the path. The message names the
-            flag.
-    """
-    files = glob.iglob(f"{glob.escape(path)}.*")
-    if os.path.exists(path) or any(files):
-        return
-    error = f"{flag}={path} does not exist".removeprefix("=")
-    if re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):
-        name = path if "/" in path else f"OWNER/{path}"
-        error += f"; for a model of the hub, use hf://{name}"
-    raise FileNotFoundError(error)
-
-
 def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
     """Returns the Preset of --output_dir, to which this command's run writes.
 
@@ -224,66 +205,17 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
         contents: what the run writes to model.json.
     """
     model_class, head_settings = _class_and_settings_of(contents)
+    training_settings = model_json.training_settings_of(contents)
     return Preset(
         folder=folder,
         weights_path=folder,
         source=folder,
         model_class=model_class,
         head_settings=head_settings,
-        training_settings=model_json.training_settings_of(contents),
+        training_settings=training_settings,
+        trim_padding=_find_trim_padding(head_settings, training_settings),
         model_json=contents,
     )
-
-
-def load_required_config(preset: Preset, file: str | None = None) -> BertConfig:
-    """Reads the configuration in a file, by default in a preset's folder.
-
-    For the folder's own file, returns the object of `preset.load_config`, so
-    that errors about the sizes of the weights name this file.
-
-    Raises:
-        FileNotFoundError: the file does not exist, or the folder contains no
-            configuration.
-        ValueError: the file is not the configuration of a BERT.
-    """
-    if file in {None, preset.config_file} and (stated := preset.load_config()):
-        return stated
-    return load_config(file or preset.folder)
-
-
-def read_max_seq_length(
-    preset: Preset, model_class: str, num_positions: int
-) -> int:
-    """Returns the maximum length of the inputs of a preset's training.
-
-    Args:
-        preset: what the folder of the weights states.
-        model_class: name of the model's class, which may be a user's own.
-        num_positions: number of the model's positions, which is returned if no
-            file records the length.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: a file is malformed.
-    """
-    length: object = preset.head_settings.get("max_seq_length")
-    if length is None and model_class != ModelClass.MULTIPLE_CHOICE:
-        # Ignore this setting for multiple choice, because it may be the total
-        # length of all choices.
-        length = preset.training_settings.get("max_seq_length")
-    for name, entry in _LENGTH_ENTRY_OF_FILE.items():
-        file = os.path.join(preset.folder, name)
-        if length is None and os.path.isfile(file):
-            length = read_json(file).get(entry)
-    if not isinstance(length, int):
-        return num_positions
-    return min(length, num_positions)
-
-
-def folder_of(path: StrPath) -> str:
-    """Returns the folder of a checkpoint. A folder is returned unchanged."""
-    path = os.fspath(path)
-    return (path if os.path.isdir(path) else os.path.dirname(path)) or "."
 
 
 def _class_and_settings_of(
@@ -295,6 +227,16 @@ def _class_and_settings_of(
         head_settings.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
     model_class = head_settings.pop("name", None)
     return model_class, head_settings
+
+
+def _find_trim_padding(
+    head_settings: HeadSettings, training_settings: TrainingSettings
+) -> bool | None:
+    """Returns the `trim_padding` of a Preset."""
+    # The copy of a model may state it with the settings of the head.
+    in_copy = head_settings.get("trim_padding")
+    run_flags = training_settings.get("flags", {})
+    return run_flags.get("trim_padding", in_copy)
 
 
 def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:
@@ -323,6 +265,7 @@ def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:
         or kerashub_config.read_embedder_pooling(folder),
         head_settings=head_settings,
         training_settings=training_settings,
+        trim_padding=_find_trim_padding(head_settings, training_settings),
         model_json=contents,
     )
 

@@ -37,11 +37,7 @@ class Checkpoint(abc.ABC):
 
     @abc.abstractmethod
     def read_shapes(self) -> dict[str, Sequence[int]]:
-        """Returns {name in the file: shape} of all entries.
-
-        Raises:
-            OSError: the checkpoint cannot be read.
-        """
+        """Returns {name in the file: shape} of all entries."""
 
     @functools.cached_property
     def shapes(self) -> dict[str, Sequence[int]]:

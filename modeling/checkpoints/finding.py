@@ -110,8 +110,5 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
 
     Args:
         path: result of `find_checkpoint`.
-
-    Raises:
-        OSError: the checkpoint cannot be read.
     """
     return open_checkpoint(path).read_shapes()

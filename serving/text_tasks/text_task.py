@@ -175,7 +175,6 @@ class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
 
     @property
     def field_names(self) -> list[str]:
-        """The names of the fields."""
         return [field.name for field in self.fields]
 
     @property

@@ -7,18 +7,21 @@ import dataclasses
 import itertools
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json import HeadSettings
 from model_folders.output_modes import MULTILABEL, REGRESSION
-from serving.text_tasks.answer import ANSWER
-from serving.text_tasks.classify import CLASSIFY, RERANK
+from serving.text_tasks.answer import ANSWER, SpanLabelerHead
+from serving.text_tasks.classify import CLASSIFY, RERANK, ClassifierHead
 from serving.text_tasks.embed import EMBED
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.text_tasks.tag import TAG
+from serving.text_tasks.tag import TAG, TokenClassifierHead
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.tokenize import TOKENIZE, without_pairs
 
+# What the text tasks of a model read of the settings of its head.
+Head: TypeAlias = ClassifierHead | SpanLabelerHead | TokenClassifierHead
 # {what a model is for: text tasks that it supports, the main task first}. Other
 # models read only ids.
 _TEXT_TASKS_OF_PIPELINE_TAG: dict[str, tuple[AnyTextTask, ...]] = {
@@ -74,18 +77,23 @@ def check_head_settings(
             )
 
 
-def parse_head(model_class: ModelClass, head_settings: HeadSettings) -> object:
+def parse_head(
+    model_class: ModelClass, head_settings: HeadSettings
+) -> Head | None:
     """Returns the settings of a model's head that its text tasks read.
 
-    The main text task says what this is, such as a `ClassifierHead`. The other
-    text tasks of the model read the same, or nothing.
+    The main text task parses them, and the other text tasks of the model read
+    the same, or nothing. The result is None if the main text task reads none.
 
     Args:
         model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
         head_settings: settings of the head, with its labels.
     """
     main, *_ = TEXT_TASKS_OF_CLASS[model_class]
-    return main.parse_head(head_settings) if main.parse_head else None
+    if main.parse_head is None:
+        return None
+    head: Head = main.parse_head(head_settings)
+    return head
 
 
 def create_text_tasks(

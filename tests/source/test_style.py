@@ -58,6 +58,15 @@ def public_methods(tree):
             )
 
 
+def is_property_of_one_line(node):
+    """Returns whether a function is a property whose name can say all."""
+    is_property = any(
+        ast.unparse(decorator) == "property"
+        for decorator in node.decorator_list
+    )
+    return is_property and isinstance(node.body[0], ast.Return)
+
+
 def is_overload(node):
     """Returns whether a function only states types, for a type checker."""
     return any(
@@ -74,6 +83,7 @@ def test_public_methods_say_what_they_do():
         for node in public_methods(source.tree)
         if node.name not in UNDOCUMENTED_OVERRIDES
         and not is_overload(node)
+        and not is_property_of_one_line(node)
         and not ast.get_docstring(node)
     ]
     check_none(silent, "Say in a docstring what this does:")

@@ -21,7 +21,8 @@ from model_folders.formats.huggingface_weights import find_huggingface
 from model_folders.formats.sentence_transformers import read_vector_files
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
-from model_folders.reading.preset import Preset, read_max_seq_length
+from model_folders.reading.input_length import read_max_seq_length
+from model_folders.reading.preset import Preset
 from tools.conversion.convert_checkpoint_config import (
     CLASS_OF_FLAG,
     FLAG_OF_CLASS,

@@ -13,7 +13,8 @@ from model_folders import kinds
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
 from model_folders.reading import settings_check
-from model_folders.reading.preset import Preset, read_max_seq_length
+from model_folders.reading.input_length import read_max_seq_length
+from model_folders.reading.preset import Preset
 from tools.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Literal, Self, TypeAlias, get_args
 from data.classification.glue import glue_tasks
 from data.classification.user_class import PROCESSOR_ENTRY
 from data.classification.user_tables.table_columns import ColumnOptions
-from data.classification.user_tables.table_processor import (
+from data.classification.user_tables.table_tasks import (
     DEFINITION_OF_TABLE_TASK,
     TableTaskDefinition,
 )

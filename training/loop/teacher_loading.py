@@ -12,7 +12,6 @@ from model_folders.output_modes import OutputMode
 from model_folders.reading import settings_check
 from model_folders.reading.preset import (
     Preset,
-    load_required_config,
     read_preset,
 )
 from training.config.model_config import POLICY_OF_PRECISION
@@ -98,7 +97,7 @@ def _read_teacher_config(preset: Preset) -> BertConfig:
         # Without a configuration, the folder may contain weights that this
         # project cannot load. The error of this check names their library.
         modeling.check_checkpoint(preset)
-    return load_required_config(preset)
+    return preset.load_required_config()
 
 
 def _check_teacher(

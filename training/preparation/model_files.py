@@ -8,7 +8,7 @@ from data.text.casing import chosen_casing
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from model_folders.bert_config import BertConfig
 from model_folders.reading.config_files import load_config
-from model_folders.reading.preset import Preset, load_required_config
+from model_folders.reading.preset import Preset
 from training.config.model_config import ModelOptions
 
 
@@ -41,7 +41,7 @@ def read_bert_config(
     `preset` is None without weights.
     """
     if preset:
-        return load_required_config(preset, model_options.required_config_file)
+        return preset.load_required_config(model_options.required_config_file)
     return load_config(model_options.required_config_file)
 
 

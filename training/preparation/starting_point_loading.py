@@ -16,9 +16,9 @@ from model_folders.checkpoint_folders import (
 from model_folders.reading import hub, settings_check
 from model_folders.reading.preset import (
     Preset,
-    check_exists,
     read_preset,
 )
+from model_folders.reading.weights_paths import check_exists
 from options.parsed_command import ParsedCommand
 from training.config.model_config import check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT

@@ -15,7 +15,8 @@ from model_folders.model_json import (
     TrainingSettings,
 )
 from model_folders.reading import settings_check
-from model_folders.reading.preset import Preset, folder_of, read_preset
+from model_folders.reading.preset import Preset, read_preset
+from model_folders.reading.weights_paths import folder_of
 from training.config.training_config import TrainingConfig
 from training.run_files.fingerprints import fingerprint_checkpoint
 from training.starting_point import StartingPoint

@@ -13,7 +13,10 @@ from data.classification import (
     similar_pairs,
 )
 from data.classification.classification_examples import InputExample
-from data.classification.classification_features import encode_features
+from data.classification.classification_features import (
+    create_pair_features,
+    encode_features,
+)
 from data.classification.classification_processor import ClassificationProcessor
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
@@ -78,7 +81,7 @@ class EmbeddingTask(
             can_score_export=False,
         )
         self.processor = processor
-        self.codec = similar_pairs.CosineCodec()
+        self.codec = label_codec.CosineCodec()
         self.max_seq_length = config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
@@ -93,7 +96,7 @@ class EmbeddingTask(
         """Yields the text pairs of a set as TFRecords, without contexts."""
         max_score = self.max_score or similar_pairs.guess_max_score(examples)
         similar_pairs.check_scale(set_name, examples, max_score)
-        created = similar_pairs.create_pair_features(
+        created = create_pair_features(
             examples, self.max_seq_length, self.tokenizer, max_score
         )
         for record in encode_features(created, self.max_seq_length):
@@ -164,7 +167,7 @@ class EmbeddingTask(
                 self.processor.score,
             )
         partners = [example.text_b for example in encoded_set.examples]
-        return {"recall_1": similar_pairs.recall_1(vectors, partners)}
+        return {"recall_1": metrics.recall_1(vectors, partners)}
 
 
 def _create_embedding_loss(

@@ -5,10 +5,11 @@ this order:
 
     table_columns.py: the options of a table, and a guess of its columns that no
         flag names
-    table_processor.py: the tasks that --task_name selects, their processor, and
-        `TableReader`, which reads the table of a set
-    table_examples.py: `RowParser`, which turns rows into examples, and the
-        labels of the task, found, checked and logged
+    table_tasks.py: the tasks that --task_name selects
+    table_processor.py: opens the processor of a task
+    table_reader.py: `TableReader`, which reads the table of a set
+    table_examples.py: `RowParser`, which turns rows into examples
+    table_labels.py: the labels of the task, collected, checked and logged
     label_notations.py: the labels in a cell, in any notation
 
 Three classes make a row of train.csv an example. Each calls only the next:

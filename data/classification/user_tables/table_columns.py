@@ -181,7 +181,7 @@ def _select_free_columns(
     """Returns the columns of a table that no flag names.
 
     Args:
-        path: path of the table, for the error.
+        path: the table, for the error.
         columns: all columns of the table.
         chosen_columns: {flag: its column}.
     """

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from data.classification.label_codec import LabelCodec, pool_batches
+from data.classification.label_codec import (
+    CosineCodec,
+    LabelCodec,
+    pool_batches,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +55,10 @@ def test_batches_of_windows_become_one_of_texts():
         "is_real_example": [1, 1],
     }
     np.testing.assert_array_equal(logits, [[1, 2], [6, 7]])
+
+
+def test_the_label_of_a_pair_is_the_cosine_of_its_vectors():
+    vectors = np.array([[[1.0, 0.0], [0.6, 0.8]], [[0.0, 1.0], [0.0, 1.0]]])
+    codec = CosineCodec()
+    assert codec.decode_labels(vectors) == pytest.approx([0.6, 1.0])
+    assert codec.compute_values(vectors).shape == (2, 1)

@@ -7,7 +7,8 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders.kinds import ModelClass
-from model_folders.reading.preset import read_max_seq_length, read_preset
+from model_folders.reading.input_length import read_max_seq_length
+from model_folders.reading.preset import read_preset
 from tests.support.weights.kerashub_presets import change_json, copy_recorded
 
 

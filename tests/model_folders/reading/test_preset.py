@@ -1,6 +1,10 @@
 """What follows from the files that a `Preset` describes."""
 
-from model_folders.reading.preset import Preset
+import json
+
+import pytest
+
+from model_folders.reading.preset import Preset, read_preset
 
 
 def test_a_preset_that_states_no_network_has_that_of_bert():
@@ -19,15 +23,33 @@ def test_the_tokenizers_file_and_then_the_run_state_the_casing():
     assert preset.do_lower_case is True
 
 
-def test_padding_is_trimmed_as_in_the_run():
-    preset = Preset(
-        "run",
-        head_settings={"trim_padding": True},
-        training_settings={"flags": {"trim_padding": False}},
-    )
-    assert preset.trim_padding is False
+def read_recorded(folder, task, settings):
+    """Reads a folder whose model.json has these entries."""
+    contents = {"version": 1, "task": task, "origin": {"settings": settings}}
+    (folder / "model.json").write_text(json.dumps(contents))
+    return read_preset(folder)
 
 
-def test_padding_of_a_copy_is_trimmed_as_its_head_states():
-    preset = Preset("copy", head_settings={"trim_padding": True})
-    assert preset.trim_padding is True
+@pytest.mark.parametrize(
+    ("task", "settings", "expected"),
+    [
+        pytest.param(
+            {"trim_padding": True},
+            {"flags": {"trim_padding": False}},
+            False,
+            id="run",
+        ),
+        pytest.param({"trim_padding": True}, {}, True, id="copy"),
+        pytest.param({}, {}, None, id="none"),
+    ],
+)
+def test_padding_is_trimmed_as_in_the_run_or_as_its_copy_records(
+    tmp_path, task, settings, expected
+):
+    preset = read_recorded(tmp_path, task, settings)
+    assert preset.trim_padding is expected
+
+
+def test_a_required_configuration_that_is_missing_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match=f"{tmp_path}/bert_config.json"):
+        Preset(str(tmp_path)).load_required_config()

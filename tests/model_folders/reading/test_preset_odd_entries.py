@@ -8,7 +8,8 @@ import json
 
 import pytest
 
-from model_folders.reading.preset import read_max_seq_length, read_preset
+from model_folders.reading.input_length import read_max_seq_length
+from model_folders.reading.preset import read_preset
 from tests.support.models import tiny_config
 from training.dev_set_rules import dev_set_rule_of
 from training.set_fingerprints import set_fingerprints_of

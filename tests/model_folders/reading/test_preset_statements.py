@@ -8,7 +8,7 @@ import json
 import pytest
 
 from model_folders.formats.huggingface_config import CLASS_OF_ARCHITECTURE
-from model_folders.reading.preset import Preset, check_exists, read_preset
+from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import tiny_config
 from tests.support.paths import ROOT
 
@@ -316,12 +316,3 @@ def test_read_preset_refuses_a_value_of_another_type(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=str(tmp_path)):
         read_preset(tmp_path)
-
-
-def test_check_exists_names_the_flag_and_the_models_of_the_hub():
-    with pytest.raises(FileNotFoundError) as raised:
-        check_exists("my/model", "--init_checkpoint")
-    assert str(raised.value) == (
-        "--init_checkpoint=my/model does not exist; for a model of the hub, "
-        "use hf://my/model"
-    )

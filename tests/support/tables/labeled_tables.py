@@ -14,10 +14,8 @@ from typing import Any
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.user_tables.table_columns import ColumnOptions
-from data.classification.user_tables.table_processor import (
-    DEFINITION_OF_TABLE_TASK,
-    open_table_processor,
-)
+from data.classification.user_tables.table_processor import open_table_processor
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import DataFileOptions, base_set_of
 from tests.support.paths import SAMPLES

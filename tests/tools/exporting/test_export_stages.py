@@ -62,9 +62,7 @@ def test_the_length_is_that_of_the_network_unless_a_flag_sets_it(flags, length):
 
 
 def test_answers_are_decoded_with_the_padding_of_the_training():
-    preset = Preset(
-        "folder", training_settings={"flags": {"trim_padding": False}}
-    )
+    preset = Preset("folder", trim_padding=False)
     head_settings = settings_of_head(preset, ModelClass.SPAN_LABELER)
     assert head_settings["trim_padding"] is False
     assert "trim_padding" not in settings_of_head(preset, ModelClass.CLASSIFIER)

@@ -10,10 +10,8 @@ import pytest
 
 import modeling
 from data.classification.user_tables.table_columns import ColumnOptions
-from data.classification.user_tables.table_processor import (
-    DEFINITION_OF_TABLE_TASK,
-    open_table_processor,
-)
+from data.classification.user_tables.table_processor import open_table_processor
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.set_names import DataFileOptions
 from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset

@@ -1,4 +1,4 @@
-"""What a row of a table tells of an example, or lacks to be one."""
+"""Rows of a table that become examples, and rows that are left out."""
 
 import pytest
 
@@ -30,7 +30,8 @@ def create_parser(
 
 def parse_row(row, **options):
     """Returns the example of a row that lacks nothing."""
-    (example,) = create_parser(**options).parse_rows([place_row(row)])
+    parsed = create_parser(**options).parse_rows([place_row(row)])
+    (example,) = parsed.examples
     return example
 
 
@@ -53,22 +54,26 @@ def test_a_row_has_texts_and_a_label():
     ],
 )
 def test_a_row_may_lack_cells_only_in_a_test_set(row, lack, caplog):
-    parser = create_parser()
-    assert not [*parser.parse_rows([place_row(row)])]
-    parser.log_counts()
+    parsed = create_parser().parse_rows([place_row(row)])
+    assert not parsed.examples
+    parsed.log_counts("train.csv")
     assert f"train.csv: 1 rows without {lack} left out" in caplog.text
     assert parse_row(row, may_lack=True)
 
 
 def test_rows_that_are_left_out_have_no_number():
     rows = [{"text": text, "label": "x"} for text in ("", "a", "", "b")]
-    examples = create_parser().parse_rows(map(place_row, rows))
-    assert [example.guid for example in examples] == ["train-1", "train-2"]
+    parsed = create_parser().parse_rows(map(place_row, rows))
+    assert [example.guid for example in parsed.examples] == [
+        "train-1",
+        "train-2",
+    ]
 
 
 def test_the_label_of_a_row_without_a_text_is_not_read():
     parser = create_parser(labels=["x", "y"])
-    assert not [*parser.parse_rows([place_row({"text": "", "label": "z"})])]
+    parsed = parser.parse_rows([place_row({"text": "", "label": "z"})])
+    assert not parsed.examples
 
 
 def test_an_error_names_the_row_and_the_column():
@@ -88,10 +93,10 @@ def test_an_empty_cell_is_an_empty_list_of_labels_but_null_is_none():
     [("boats", "boats", 0), (" boats ", "boats", 1), (1, "1", 0)],
 )
 def test_blanks_around_a_label_are_another_spelling(cell, label, num_respelled):
-    parser = create_parser()
     row = place_row({"text": "a", "label": cell})
-    (example,) = parser.parse_rows([row])
-    assert (example.label, parser.num_respelled_labels) == (
+    parsed = create_parser().parse_rows([row])
+    (example,) = parsed.examples
+    assert (example.label, parsed.num_respelled_labels) == (
         label,
         num_respelled,
     )

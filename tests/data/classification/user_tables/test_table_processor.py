@@ -6,10 +6,8 @@ import pytest
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.user_tables.table_columns import ColumnOptions
-from data.classification.user_tables.table_processor import (
-    DEFINITION_OF_TABLE_TASK,
-    open_table_processor,
-)
+from data.classification.user_tables.table_processor import open_table_processor
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.set_names import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.labeled_tables import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.classification.user_tables.table_processor import (
+from data.classification.user_tables.table_tasks import (
     DEFINITION_OF_TABLE_TASK,
 )
 

@@ -1,9 +1,9 @@
-"""The labels of a task in tables, and what is said of strange ones."""
+"""The labels of a task in tables, and the warnings of strange labels."""
 
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.user_tables.table_examples import (
+from data.classification.user_tables.table_labels import (
     check_label_column,
     choose_labels_of_flags,
     count_labels,

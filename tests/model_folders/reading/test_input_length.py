@@ -1,25 +1,17 @@
-"""Files of a folder that only some commands read, after its `Preset`."""
+"""The maximum length of inputs that files beside weights record."""
 
 import json
 
 import pytest
 
-from model_folders.reading.preset import (
-    Preset,
-    load_required_config,
-    read_max_seq_length,
-)
+from model_folders.reading.input_length import read_max_seq_length
+from model_folders.reading.preset import Preset
 
 # {file: its entries}, each with another length.
 LENGTHS = {
     "sentence_bert_config.json": {"max_seq_length": 24},
     "tokenizer_config.json": {"model_max_length": 32},
 }
-
-
-def test_a_required_configuration_that_is_missing_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError, match=f"{tmp_path}/bert_config.json"):
-        load_required_config(Preset(str(tmp_path)))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Which labels a task has by its tables and flags, and what is warned of them.
 
-test_table_processor_label_cells.py reads the labels of rows.
+test_table_reader_label_cells.py reads the labels of rows.
 """
 
 import json

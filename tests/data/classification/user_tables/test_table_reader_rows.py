@@ -1,6 +1,6 @@
 """Which rows of a table are examples, and what is said of the others.
 
-As in all test_table_processor_*.py, `labeled_tables` lets a task of tables
+As in all test_table_reader_*.py, `labeled_tables` lets a task of tables
 create the TableReader, by the flags that a user sets.
 """
 
