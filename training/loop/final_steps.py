@@ -4,7 +4,7 @@
 """
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from absl import logging
 
@@ -18,15 +18,23 @@ from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
 
 
-def store_weights(trainer: Trainer) -> None:
-    """Stores the best step's weights once, and writes --export_weights."""
+def store_weights(trainer: Trainer, dev_scores: Mapping[str, float]) -> None:
+    """Stores the best step's weights once, and writes --export_weights.
+
+    Args:
+        trainer: has the weights to store.
+        dev_scores: scores of the run in this command, {} if it has none. The
+            card of --export_weights shows those of its step.
+    """
     trainer.run_folder.best_step.link_weights()
     path = trainer.config.training.export_weights
     if path is not None:
-        _export_weights(trainer, path)
+        _export_weights(trainer, path, dev_scores)
 
 
-def _export_weights(trainer: Trainer, path: str) -> None:
+def _export_weights(
+    trainer: Trainer, path: str, dev_scores: Mapping[str, float]
+) -> None:
     """Writes the current weights to a folder, as Google's releases.
 
     It contains their files (bert_model.ckpt, bert_config.json, vocab.txt),
@@ -44,7 +52,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
         model_json=contents,
         labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-        results=run_folder.dev_scores_of(step),
+        results=run_folder.find_dev_scores(step, dev_scores),
     )
     modeling.save_release(
         trainer.model,

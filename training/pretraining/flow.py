@@ -131,6 +131,7 @@ def _end_pretraining(
     `begin_time` is the time.time() at which this command began.
     """
     config = starting_point.config
+    dev_scores = evaluation.scores if evaluation else {}
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -142,15 +143,13 @@ def _end_pretraining(
         # The export accepts text if the vocabulary is set.
         options = final_steps.create_export_options(trainer)
         export(export_dir, trainer.model, {}, options)
-    final_steps.store_weights(trainer)
-    trainer.run_folder.write_card()
+    final_steps.store_weights(trainer, dev_scores)
+    trainer.run_folder.write_card(dev_scores)
     if evaluation and config.training.do_train:
         warn_of_no_progress(evaluation)
     final_steps.log_end(
         trainer.run_folder,
-        score_lines=_list_accuracy_lines(
-            evaluation.scores if evaluation else {}
-        ),
+        score_lines=_list_accuracy_lines(dev_scores),
         commands=_list_next_commands(starting_point),
         seconds=time.time() - begin_time,
     )
