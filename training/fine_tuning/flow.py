@@ -14,7 +14,6 @@ from absl import logging
 from data.io import record_datasets
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.model_json import HeadSettings
 from model_folders.scores import list_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.checked_export import export_model
@@ -245,10 +244,9 @@ def _list_dev_score_lines(
 def _list_export_commands(task: AnyFineTuningTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
-    head_settings: HeadSettings = {
-        **task.fixed_head_settings,
-        "name": config.model_class,
-    }
     return example_calls.list_example_commands(
-        head_settings, config.export.export_dir, config.data_file
+        config.model_class,
+        task.fixed_head_settings,
+        export=config.export.export_dir,
+        table=config.data_file,
     )

@@ -14,9 +14,6 @@ from data.io import record_datasets
 from exporting.export_writer import export
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
-from model_folders.model_json import (
-    SharedHeadSettings,
-)
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices, final_steps
@@ -186,6 +183,7 @@ def _list_next_commands(
             f"python -m tools.export --model={folder} --export_dir=OUT"
         )
     elif has_tokenizer:
-        head_settings: SharedHeadSettings = {"name": ModelClass.PRETRAINER}
-        lines += example_calls.list_example_commands(head_settings, export)
+        lines += example_calls.list_example_commands(
+            ModelClass.PRETRAINER, {}, export
+        )
     return lines
