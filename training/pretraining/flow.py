@@ -11,7 +11,6 @@ from absl import logging
 
 import modeling
 from data.io import record_datasets
-from exporting.export_writer import export
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
@@ -138,8 +137,7 @@ def _end_pretraining(
         return
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
-        options = final_steps.create_export_options(trainer)
-        export(export_dir, trainer.model, {}, options)
+        final_steps.write_export(trainer, export_dir, {})
     final_steps.store_weights(trainer, dev_scores)
     trainer.run_folder.write_card(dev_scores)
     if evaluation and config.training.do_train:
