@@ -23,10 +23,7 @@ from training.fine_tuning.encoded_sets import (
     write_encoded_sets,
 )
 from training.fine_tuning.fine_tuner import FineTuner
-from training.fine_tuning.plan import (
-    check_resumed_fine_tuning,
-    plan_fine_tuning,
-)
+from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices, final_steps
 from training.loop.ending import STOPPED_STATUS
 from training.loop.teacher_loading import load_teacher
@@ -74,7 +71,6 @@ def fine_tune(task: AnyFineTuningTask) -> int:
     dev_set_comparison = compare_dev_set(starting_point, set_fingerprints)
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
-    check_resumed_fine_tuning(task, plan, set_fingerprints)
     trainer = load_trainer(
         starting_point, plan, strategy=strategy, teacher=teacher
     )

@@ -28,10 +28,7 @@ from training.pretraining.evaluation import (
     PretrainingEvaluator,
     warn_of_no_progress,
 )
-from training.pretraining.plan import (
-    check_resumed_pretraining,
-    plan_pretraining,
-)
+from training.pretraining.plan import plan_pretraining
 from training.pretraining.records import (
     find_all_records,
     fingerprint_dev_set,
@@ -60,7 +57,6 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     records = find_all_records(starting_point)
     dev_set_fingerprints = fingerprint_dev_set(config, records)
     plan = plan_pretraining(starting_point, records.train, dev_set_fingerprints)
-    check_resumed_pretraining(starting_point, plan)
     trainer = load_trainer(
         starting_point, plan, strategy=strategy, teacher=teacher
     )

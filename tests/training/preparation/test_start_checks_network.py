@@ -8,9 +8,7 @@ from tests.support.models import tiny_config
 from tests.support.tasks.run_settings import write_left_to_right_run
 from tests.support.tasks.toy_task import ToyTask, create_config, load_tokenizer
 from training.preparation import start_checks
-from training.preparation.starting_point_loading import (
-    read_initial_folder,
-)
+from training.preparation.starting_point_loading import read_initial_folder
 from training.starting_point import StartingPoint
 
 
