@@ -36,7 +36,6 @@ def main(parsed: ParsedCommand[PretrainingDataConfig]) -> None:
     config = complete_casing(
         config, is_set_by_user="do_lower_case" in parsed.set_by_user
     )
-    config.instances.check_fractions()
     if config.is_scalable:
         written = write_records_at_scale(config, input_files, beam_options)
     else:

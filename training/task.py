@@ -205,6 +205,9 @@ class FineTuningTask(
     def read_examples(self, set_name: SetName) -> Sequence[ExampleT] | None:
         """Returns the examples of a set, or None to skip the set.
 
+        A command calls this method once for each set, so the task need not keep
+        the examples.
+
         Raises:
             ValueError: a line is malformed. The message names the line.
             OSError: a file is missing.

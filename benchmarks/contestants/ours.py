@@ -107,7 +107,6 @@ def create_training_work(
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
         training_settings={},
     )
-    trainer_loading.set_seed_and_precision(starting_point.config)
     trainer = trainer_loading.create_trainer(
         starting_point,
         RunFolder.open(starting_point),
@@ -251,7 +250,6 @@ def export_task(workload: timing.Workload) -> timing.Work:
         num_steps=None,
         training_settings={},
     )
-    trainer_loading.set_seed_and_precision(starting_point.config)
     trainer = trainer_loading.create_trainer(
         starting_point,
         run_folder,

@@ -40,6 +40,10 @@ class PretrainingDataConfig(Config):
         at_most=99_999,
     )
 
+    def check_early(self) -> None:
+        """Checks the fractions of masked WordPieces."""
+        self.instances.check_fractions()
+
     @property
     def is_scalable(self) -> bool:
         """Whether a flag selects the scalable mode."""

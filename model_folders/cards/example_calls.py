@@ -58,15 +58,19 @@ _RANKING_EXAMPLE = ExampleCall(
 )
 
 
-def choose_example(head_settings: SharedHeadSettings) -> ExampleCall | None:
+def choose_example(
+    model_class: str | None, head_settings: SharedHeadSettings
+) -> ExampleCall | None:
     """Returns a call of a model, None if the model reads no texts.
 
     Args:
-        head_settings: settings of the head, and `name`, the class of the model.
+        model_class: class of the model, which may be a user's own, None if
+            unknown.
+        head_settings: settings of the model's head.
     """
     if head_settings.get("task_name") == "ranking":
         return _RANKING_EXAMPLE
-    kind = kinds.kind_of(head_settings.get("name"))
+    kind = kinds.kind_of(model_class)
     if kind is None:
         return None
     if kind.classifies_texts and head_settings.get("num_texts") == 2:
@@ -75,6 +79,7 @@ def choose_example(head_settings: SharedHeadSettings) -> ExampleCall | None:
 
 
 def list_example_commands(
+    model_class: str | None,
     head_settings: SharedHeadSettings,
     export: str | None,
     table: str | None = None,
@@ -82,16 +87,18 @@ def list_example_commands(
     """Returns commands that ask an exported model, [] if there is none.
 
     Args:
-        head_settings: settings of the head, and `name`, the class of the model.
+        model_class: class of the model, which may be a user's own, None if
+            unknown.
+        head_settings: settings of the model's head.
         export: folder of the export, or None.
         table: file that the model was trained on, if it is a single table.
     """
-    example = choose_example(head_settings)
+    example = choose_example(model_class, head_settings)
     if not (export and example):
         return []
     model = f"--model={shlex.quote(export)}"
     lines = [f"python predict.py {model} {example.format_arguments()}"]
-    is_tagger = head_settings.get("name") == ModelClass.TOKEN_CLASSIFIER
+    is_tagger = model_class == ModelClass.TOKEN_CLASSIFIER
     # Entities are lists, and columns of words and tags contain no texts.
     if table and (not is_tagger or table.endswith(".jsonl")):
         answers = f"answers.{'jsonl' if is_tagger else 'csv'}"

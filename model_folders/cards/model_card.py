@@ -201,13 +201,13 @@ class RunCard(Card):
     @property
     def example(self) -> ExampleCall | None:
         """A call of the exported model, None if it reads no texts."""
-        return choose_example(self.merged_head_settings)
+        return choose_example(self.model_class, self.merged_head_settings)
 
     @property
     def commands(self) -> Sequence[str]:
         """Commands that ask the exported model, [] if there is none."""
         return list_example_commands(
-            self.merged_head_settings, self.export, self.table
+            self.model_class, self.merged_head_settings, self.export, self.table
         )
 
 
@@ -244,12 +244,14 @@ class ExportCard(Card):
     @property
     def example(self) -> ExampleCall | None:
         """A call of the model, None if it reads no texts."""
-        return choose_example(self.merged_head_settings)
+        return choose_example(self.model_class, self.merged_head_settings)
 
     @property
     def commands(self) -> Sequence[str]:
         """Commands that ask the model, [] if it reads no texts."""
-        return list_example_commands(self.merged_head_settings, "FOLDER")
+        return list_example_commands(
+            self.model_class, self.merged_head_settings, "FOLDER"
+        )
 
     @property
     def unscored_files(self) -> Sequence[str]:

@@ -102,6 +102,11 @@ class Config(TrainingConfig):
     load_best: bool = option(False, "Without training, load the best step.")
 
     @property
+    def max_seq_length(self) -> int:
+        """The model reads numbers, not WordPieces."""
+        return 1
+
+    @property
     def steps_per_call(self) -> int:
         return self.at_once
 

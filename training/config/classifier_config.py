@@ -95,11 +95,6 @@ class ClassifierConfig(DataFileConfig):
         ),
     )
 
-    @property
-    def data_file_implies_report(self) -> bool:
-        """Whether the common job of --data_file writes a report."""
-        return not self.is_embedding
-
     def with_implied_flags(self) -> Self:
         """Returns a copy with what --data_file and --processor imply."""
         implied = super().with_implied_flags()
@@ -107,7 +102,12 @@ class ClassifierConfig(DataFileConfig):
             return implied
         # The class of --processor is predicted and exported like a user's own
         # tables.
-        return dataclasses.replace(implied, task_name=self.task_name or "csv")
+        return dataclasses.replace(
+            implied,
+            task_name=self.task_name or "csv",
+            # Embeddings have no report.
+            report=implied.report and not self.is_embedding,
+        )
 
     def check_early(self) -> None:
         """Also checks that only one flag names the task."""

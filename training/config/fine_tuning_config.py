@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import ClassVar, Self, TypeVar
+from typing import Self, TypeVar
 
 from data.sets.set_names import BaseSet, DataFileOptions, SetName
 from model_folders.reading.preset import NetworkArguments
@@ -95,8 +95,6 @@ class FineTuningConfig(TrainingConfig):
     fine_tuning: FineTuningOptions = group(FineTuningOptions)
 
     actions = (*TrainingConfig.actions, "do_predict")
-    # Whether the script has the flag --data_file.
-    offers_data_file: ClassVar[bool] = False
 
     @property
     def required_flags(self) -> tuple[str, ...]:
@@ -205,8 +203,6 @@ class FineTuningConfig(TrainingConfig):
 class DataFileConfig(FineTuningConfig):
     """Base class of the flags of scripts that can split one file."""
 
-    offers_data_file = True
-
     data_file_options: DataFileOptions = group(DataFileOptions)
     report: bool = fields.neutral_option(
         False,
@@ -235,11 +231,6 @@ class DataFileConfig(FineTuningConfig):
         return () if self.data_file else super().required_data_flags
 
     @property
-    def data_file_implies_report(self) -> bool:
-        """Whether the common job of --data_file writes a report."""
-        return True
-
-    @property
     def rows_are_inputs(self) -> bool:
         """Whether each row is an input, so that rows show a suitable length."""
         return True
@@ -247,7 +238,8 @@ class DataFileConfig(FineTuningConfig):
     def with_implied_flags(self) -> Self:
         """Returns a copy with the flags of the common job of --data_file.
 
-        This job trains, evaluates each epoch, and exports the best step.
+        This job trains, evaluates each epoch, writes a report, and exports the
+        best step.
         """
         if not self.data_file:
             return self
@@ -265,9 +257,7 @@ class DataFileConfig(FineTuningConfig):
             self.export, export_dir=self.default_export_dir
         )
         implied = self.with_groups(training, fine_tuning, export)
-        return dataclasses.replace(
-            implied, report=self.data_file_implies_report
-        )
+        return dataclasses.replace(implied, report=True)
 
     def check_early(self) -> None:
         """Also checks that --data_file and --data_dir are not both set."""

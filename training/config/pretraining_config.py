@@ -76,6 +76,11 @@ class PretrainingConfig(TrainingConfig):
 
     required_flags = ("bert_config_file",)
 
+    def check_early(self) -> None:
+        """Also checks the fractions of masked WordPieces."""
+        super().check_early()
+        self.masking.check_fractions()
+
     @property
     def max_seq_length(self) -> int:
         """Length of the records' sequences, in WordPieces."""

@@ -5,6 +5,7 @@ of a teacher. training/preparation/ completes them with the values of the
 model's folder. This module imports no TensorFlow.
 """
 
+import abc
 import dataclasses
 import json
 from collections.abc import Sequence
@@ -210,7 +211,7 @@ class NumSteps(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingConfig(ModelConfig):
+class TrainingConfig(ModelConfig, abc.ABC):
     """Base class of the flags of a training script.
 
     A property is a fact that follows from flags of several groups. A command
@@ -245,9 +246,9 @@ class TrainingConfig(ModelConfig):
         return ("bert_config_file", "vocab_file")
 
     @property
+    @abc.abstractmethod
     def max_seq_length(self) -> int:
-        """Input length in WordPieces, which a flag of each script states."""
-        raise NotImplementedError
+        """Input length in WordPieces, the flag of each script."""
 
     def check_early(self) -> None:
         """Checks the flags of the export."""

@@ -17,7 +17,6 @@ from data.arrays import Batch
 from data.sets.set_names import suffix_of
 from exporting import export_formats
 from exporting.export_formats import ExportFormat
-from exporting.export_writer import export
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
@@ -56,14 +55,17 @@ def export_model(
     if task.metrics[0] in model_scores and task.can_score_export:
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
-    options = final_stages.create_export_options(
-        trainer, config.fine_tuning.predict_batch_size
-    )
     with atomic_folders.atomic_folder(export_dir) as folder:
-        card = export(folder, trainer.model, task.head_settings, options)
+        card = final_stages.write_export(
+            trainer,
+            folder,
+            task.head_settings,
+            predict_batch_size=config.fine_tuning.predict_batch_size,
+        )
         scores_of_format = evaluate_export(
             task, model_class, folder, scored_sets
         )
+        # The run's folder keeps the scores of an export that the check refuses.
         _write_export_scores(trainer, folder, card, scores_of_format)
         check_export_scores(task, scored_sets, model_scores, scores_of_format)
     logging.info("Wrote the export to %s", export_dir)

@@ -20,7 +20,10 @@ from typing import NamedTuple
 from absl import logging
 
 from model_folders.reading.preset import Preset
-from training.config.fine_tuning_config import FineTuningConfig
+from training.config.fine_tuning_config import (
+    DataFileConfig,
+    FineTuningConfig,
+)
 from training.dev_set_rules import DevSetRule, dev_set_rule_of, has_data_file
 from training.set_fingerprints import (
     DEV_SET,
@@ -109,7 +112,9 @@ def compare_dev_set(
     config = starting_point.config
     preset = starting_point.preset
     dev_fingerprint = set_fingerprints.get(DEV_SET)
-    if not config.offers_data_file or preset is None or dev_fingerprint is None:
+    # Only scripts with --data_file split a file by a rule.
+    has_rule = isinstance(config, DataFileConfig)
+    if not has_rule or preset is None or dev_fingerprint is None:
         return DevSetComparison(DevSetCase.EXPECTED)
     if starting_point.is_own_run and config.training.do_train:
         # A resumed run keeps its sets, which `check_resumed_train_set` checks.

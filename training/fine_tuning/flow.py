@@ -14,7 +14,6 @@ from absl import logging
 from data.io import record_datasets
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.model_json import HeadSettings
 from model_folders.scores import list_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.checked_export import export_model
@@ -25,7 +24,6 @@ from training.fine_tuning.encoded_sets import (
 )
 from training.fine_tuning.fine_tuner import FineTuner
 from training.fine_tuning.plan import (
-    check_resumed_fine_tuning,
     plan_fine_tuning,
 )
 from training.loop import devices, final_stages
@@ -75,7 +73,6 @@ def fine_tune(task: AnyFineTuningTask) -> int:
     dev_set_comparison = compare_dev_set(starting_point, set_fingerprints)
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
-    check_resumed_fine_tuning(task, plan, set_fingerprints)
     trainer = load_trainer(
         starting_point, plan, strategy=strategy, teacher=teacher
     )
@@ -103,20 +100,20 @@ def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
         begin_time: time at which this command began, as time.time().
     """
     config = fine_tuner.task.config
-    run_folder = fine_tuner.run_folder
+    dev_scores: Mapping[str, float] = {}
     if config.training.do_eval:
-        _evaluate_dev_sets(fine_tuner)
+        dev_scores = _evaluate_dev_sets(fine_tuner)
     if not config.is_chief:
         return
     if config.training.do_eval:
         fine_tuner.write_dev_files()
     if config.fine_tuning.do_predict:
-        _predict_test_sets(fine_tuner)
+        dev_scores = _predict_test_sets(fine_tuner, dev_scores)
     if export_dir := config.export.export_dir:
-        export_model(fine_tuner, run_folder.results.dev_scores, export_dir)
-    final_stages.store_weights(fine_tuner.trainer)
-    _write_card(run_folder, config)
-    _log_end(fine_tuner, begin_time)
+        export_model(fine_tuner, dev_scores, export_dir)
+    final_stages.store_weights(fine_tuner.trainer, dev_scores)
+    _write_card(fine_tuner.run_folder, config, dev_scores)
+    _log_end(fine_tuner, dev_scores, begin_time)
 
 
 def end_without_scores(fine_tuner: FineTuner) -> None:
@@ -134,23 +131,32 @@ def end_without_scores(fine_tuner: FineTuner) -> None:
     # --data_file alone does not export again.
     if export_dir and "export_dir" in starting_point.set_by_user:
         export_model(fine_tuner, {}, export_dir)
-    final_stages.store_weights(fine_tuner.trainer)
+    final_stages.store_weights(fine_tuner.trainer, {})
 
 
-def _evaluate_dev_sets(fine_tuner: FineTuner) -> None:
-    """Evaluates the dev sets, and writes their scores."""
+def _evaluate_dev_sets(fine_tuner: FineTuner) -> Mapping[str, float]:
+    """Evaluates the dev sets, and writes and returns their scores."""
     run_weights = fine_tuner.run_weights
     logging.info("Evaluating %s", run_weights.describe())
-    fine_tuner.run_folder.write_evaluation(
-        run_weights.global_step, fine_tuner.evaluate_dev_sets()
-    )
+    dev_scores = fine_tuner.evaluate_dev_sets()
+    fine_tuner.run_folder.write_evaluation(run_weights.global_step, dev_scores)
+    return dev_scores
 
 
-def _predict_test_sets(fine_tuner: FineTuner) -> None:
+def _predict_test_sets(
+    fine_tuner: FineTuner, dev_scores: Mapping[str, float]
+) -> Mapping[str, float]:
     """Writes the predictions of the test sets, and their scores if known.
 
     A predicted set may be a dev set too, such as --predict_file of SQuAD. Its
     scores join those of the evaluation.
+
+    Args:
+        fine_tuner: has the weights to predict with.
+        dev_scores: scores of the evaluation, {} if the command evaluates none.
+
+    Returns:
+        all scores of the dev sets: `dev_scores`, and those of predicted sets.
     """
     task = fine_tuner.task
     run_folder = fine_tuner.run_folder
@@ -164,16 +170,20 @@ def _predict_test_sets(fine_tuner: FineTuner) -> None:
             continue
         scores = {**scores, "global_step": step}
         if test_set.name in task.dev_sets:
-            run_folder.write_evaluation(
-                step, {**run_folder.results.dev_scores, **scores}
-            )
+            dev_scores = {**dev_scores, **scores}
+            run_folder.write_evaluation(step, dev_scores)
         else:
             run_folder.results.write_test_scores(
                 scores, suffix_of(test_set.name)
             )
+    return dev_scores
 
 
-def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
+def _write_card(
+    run_folder: RunFolder,
+    config: FineTuningConfig,
+    dev_scores: Mapping[str, float],
+) -> None:
     """Writes the card of a finished run. It contains no names of folders."""
     export = table = None
     if export_dir := config.export.export_dir:
@@ -183,14 +193,15 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
             export = "FOLDER_model"
     if config.data_file:
         table = os.path.basename(config.data_file)
-    run_folder.write_card(export=export, table=table)
+    run_folder.write_card(dev_scores, export=export, table=table)
 
 
-def _log_end(fine_tuner: FineTuner, begin_time: float) -> None:
+def _log_end(
+    fine_tuner: FineTuner, dev_scores: Mapping[str, float], begin_time: float
+) -> None:
     """Logs the scores, what the user should know, and the next commands."""
     task = fine_tuner.task
     run_folder = fine_tuner.run_folder
-    dev_scores = run_folder.results.dev_scores
     if fine_tuner.has_trained:
         run_folder.results.warn_of_earlier_files(begin_time)
     _warn_of_missed_labels(task.config, dev_scores)
@@ -231,10 +242,9 @@ def _list_dev_score_lines(
 def _list_export_commands(task: AnyFineTuningTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
-    head_settings: HeadSettings = {
-        **task.fixed_head_settings,
-        "name": config.model_class,
-    }
     return example_calls.list_example_commands(
-        head_settings, config.export.export_dir, config.data_file
+        config.model_class,
+        task.fixed_head_settings,
+        export=config.export.export_dir,
+        table=config.data_file,
     )

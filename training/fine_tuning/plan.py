@@ -1,4 +1,4 @@
-"""Plans a fine-tuning, when its sets are known, and checks a resumed one.
+"""Plans a fine-tuning when its sets are known, and checks a resumed run.
 
 The number of steps and the settings to record depend on the records of the
 sets, so `fine_tune` writes these first.
@@ -28,7 +28,10 @@ def plan_fine_tuning(
     encoded_sets: AnyEncodedSets,
     set_fingerprints: SetFingerprints,
 ) -> RunPlan:
-    """Plans what the run trains, and what it records.
+    """Plans what the run trains and records, and checks a resumed run.
+
+    A resumed run keeps its train set and its settings. A command that does not
+    train resumes no run.
 
     Args:
         task: what to train and evaluate, and with which flags.
@@ -36,7 +39,8 @@ def plan_fine_tuning(
         set_fingerprints: the same sets, as model.json records them.
 
     Raises:
-        ValueError: the training would be shorter than one step.
+        ValueError: the training would be shorter than one step, or the run in
+            --output_dir began with another train set or other settings.
         OSError: a file cannot be read.
     """
     starting_point = task.starting_point
@@ -48,6 +52,7 @@ def plan_fine_tuning(
             task, train_set, set_fingerprints
         )
         num_steps = task.config.num_steps(task.epoch_length(train_set))
+        _check_resumed_run(task, training_settings, set_fingerprints)
     return RunPlan(
         create_model=functools.partial(
             task.create_model, **task.config.network_arguments
@@ -61,33 +66,20 @@ def plan_fine_tuning(
     )
 
 
-def check_resumed_fine_tuning(
-    task: AnyFineTuningTask, plan: RunPlan, set_fingerprints: SetFingerprints
+def _check_resumed_run(
+    task: AnyFineTuningTask,
+    training_settings: TrainingSettings,
+    set_fingerprints: SetFingerprints,
 ) -> None:
-    """Checks that a resumed run keeps its train set and its settings.
-
-    A command that does not train resumes no run.
-
-    Args:
-        task: the task of the command.
-        plan: result of `plan_fine_tuning`.
-        set_fingerprints: the sets of the command, as model.json records them.
-
-    Raises:
-        ValueError: the run in --output_dir began with another train set or
-            other settings.
-    """
-    if plan.num_steps is None:
-        return
     starting_point = task.starting_point
     resume_checks.check_resumed_train_set(
         starting_point.run_preset,
         set_fingerprints,
-        plan.training_settings["train_records"],
+        training_settings["train_records"],
         has_table=starting_point.dev_set_rule is not None,
     )
     resume_checks.check_resumed_settings(
-        task.config, starting_point.run_preset, plan.training_settings
+        task.config, starting_point.run_preset, training_settings
     )
 
 

@@ -34,8 +34,6 @@ def load_trainer(
 ) -> Trainer:
     """Opens the folder of a run, creates its model, and loads its weights.
 
-    Sets the seed and the precision of the flags, which are global in Keras.
-
     Args:
         starting_point: the flags, the network and the tokenizer of the run.
         plan: what to train and record.
@@ -55,25 +53,11 @@ def load_trainer(
     run_folder = RunFolder.open(
         starting_point, plan.labels, dev_set_checksum=plan.dev_set_checksum
     )
-    # Only now, so that the random weights do not depend on what was created
-    # before, such as the teacher.
-    set_seed_and_precision(starting_point.config)
     trainer = create_trainer(
         starting_point, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.load_start(plan.label_alternatives)
     return trainer
-
-
-def set_seed_and_precision(config: TrainingConfig) -> None:
-    """Sets the seed and the precision of Keras, which are global."""
-    keras.utils.set_random_seed(config.training.seed)
-    if config.training.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(
-        POLICY_OF_PRECISION[config.devices.mixed_precision]
-    )
 
 
 def create_trainer(
@@ -86,7 +70,8 @@ def create_trainer(
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
-    Call `set_seed_and_precision` first, for weights of this seed and precision.
+    Sets the seed and the precision of the flags, which are global in Keras, so
+    the weights do not depend on what was created before, such as the teacher.
     Except for `run_folder`, the arguments are those of `load_trainer`.
 
     Raises:
@@ -94,6 +79,7 @@ def create_trainer(
             --export_dir is set, but models of this class cannot be exported.
     """
     config = starting_point.config
+    _set_seed_and_precision(config)
     train_step = None
     with strategy.scope():
         model = plan.create_model(
@@ -121,6 +107,17 @@ def create_trainer(
         run_folder,
         train_step,
         training_settings=plan.training_settings,
+    )
+
+
+def _set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of Keras, which are global."""
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
     )
 
 

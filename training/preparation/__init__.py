@@ -37,8 +37,8 @@ A command meets the checks in this order:
     1. `load_starting_point` compares the flags of a resumed run
     2. `fine_tune` and `pretrain` begin with `check_start`
     3. `fine_tune` calls `check_task`
-    4. both flows compare the settings and the data of a resumed run, when the
-       plan contains them
+    4. `plan_fine_tuning` and `plan_pretraining` compare the settings and the
+       data of a resumed run
 
 Other checks stand beside what they need: `Config.check` compares flags with
 flags, training/pretraining/ checks the network and the records that it reads,

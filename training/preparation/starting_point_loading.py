@@ -7,6 +7,7 @@ module imports no TensorFlow.
 
 import dataclasses
 import os
+from collections.abc import Mapping
 
 from model_folders import model_json
 from model_folders.checkpoint_folders import (
@@ -32,6 +33,25 @@ from training.preparation.resume_checks import check_resumed_settings
 from training.starting_point import StartingPoint
 
 
+@dataclasses.dataclass(frozen=True)
+class InitialFolder:
+    """The folder of the weights that a training command begins with.
+
+    Attributes:
+        preset: what the files in the folder say, None for random weights.
+        is_own_run: whether the folder is --output_dir, so that the command
+            resumes, evaluates or exports the run in it.
+    """
+
+    preset: Preset | None
+    is_own_run: bool
+
+    @property
+    def run_preset(self) -> Preset | None:
+        """The Preset of the run in --output_dir, None if it has no run."""
+        return self.preset if self.is_own_run else None
+
+
 def load_starting_point(
     parsed: ParsedCommand[TrainingConfigT],
 ) -> StartingPoint[TrainingConfigT]:
@@ -46,11 +66,11 @@ def load_starting_point(
         OSError: a file is missing, or cannot be read or downloaded.
     """
     parsed = _download_models(parsed)
-    is_own_run = has_own_run(parsed.config)
-    preset = read_initial_preset(parsed.config, is_own_run=is_own_run)
-    parsed = complete_flags(parsed, preset, is_own_run=is_own_run)
-    _check_flags(parsed, preset, is_own_run=is_own_run)
+    folder = read_initial_folder(parsed.config)
+    parsed = complete_flags(parsed, folder)
+    _check_flags(parsed, folder)
     config = parsed.config
+    preset = folder.preset
     # `check_start` later checks its lengths, because the rows of --data_file
     # may still change the flags.
     bert_config = read_bert_config(config.model, preset)
@@ -64,7 +84,7 @@ def load_starting_point(
         preset=preset,
         bert_config=bert_config,
         tokenizer=tokenizer,
-        is_own_run=is_own_run,
+        is_own_run=folder.is_own_run,
     )
 
 
@@ -95,20 +115,11 @@ def has_own_run(config: TrainingConfig) -> bool:
     return not config.training.do_train and bool(find_best_checkpoint(folder))
 
 
-def read_initial_preset(
-    config: TrainingConfig, *, is_own_run: bool
-) -> Preset | None:
+def read_initial_folder(config: TrainingConfig) -> InitialFolder:
     """Reads the folder of the weights that a training command begins with.
 
     This is --output_dir if it contains a run. Otherwise --init_checkpoint names
     the folder, or with --init_layers the flag --teacher.
-
-    Args:
-        config: the flags of the command, with the paths.
-        is_own_run: result of `has_own_run`.
-
-    Returns:
-        what the files in the folder state, None if the weights are random.
 
     Raises:
         ValueError: a file is malformed, or two files contradict each other.
@@ -119,16 +130,15 @@ def read_initial_preset(
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
         check_exists(checkpoint, flag)
-    if is_own_run:
-        return read_preset(config.training.output_dir, "--output_dir")
-    return read_preset(checkpoint, flag) if checkpoint else None
+    if has_own_run(config):
+        own_preset = read_preset(config.training.output_dir, "--output_dir")
+        return InitialFolder(own_preset, is_own_run=True)
+    preset = read_preset(checkpoint, flag) if checkpoint else None
+    return InitialFolder(preset, is_own_run=False)
 
 
 def complete_flags(
-    parsed: ParsedCommand[TrainingConfigT],
-    preset: Preset | None,
-    *,
-    is_own_run: bool,
+    parsed: ParsedCommand[TrainingConfigT], folder: InitialFolder
 ) -> ParsedCommand[TrainingConfigT]:
     """Sets the open flags to the values that the folder of the weights states.
 
@@ -137,60 +147,70 @@ def complete_flags(
 
     Args:
         parsed: the flags of the command line, and which the user set.
-        preset: result of `read_initial_preset`.
-        is_own_run: result of `has_own_run`.
+        folder: result of `read_initial_folder`.
 
     Raises:
         ValueError: the folder contains a model of another class, or a value
             that it states is not valid.
     """
+    preset = folder.preset
     if preset is None:
         return parsed
     config = parsed.config
-    if is_own_run or not config.training.do_train:
+    trains = config.training.do_train
+    if folder.is_own_run or not trains:
         settings_check.check_model_class(preset, config.model_class)
-    stated = _collect_stated_flags(parsed, preset, is_own_run=is_own_run)
+    # A later source replaces the values of earlier ones.
+    sources: list[Mapping[str, object]] = [stated_flags_of(preset)]
+    if not trains:
+        sources.append(_head_flags_of(preset))
+    sources.append(_dev_set_flags_of(preset))
+    if folder.is_own_run and "data_file" in parsed.set_by_user:
+        sources.append(_data_flags_of_run(preset))
+    stated = {flag: value for flags in sources for flag, value in flags.items()}
     source = os.path.join(preset.folder, model_json.MODEL_JSON_FILE)
     return parsed.decide_if_open(stated, source)
 
 
-def _collect_stated_flags(
-    parsed: ParsedCommand[TrainingConfigT], preset: Preset, *, is_own_run: bool
-) -> dict[str, object]:
-    """Returns {flag: its value in the files of the folder}."""
-    stated: dict[str, object] = {**stated_flags_of(preset)}
-    if not parsed.config.training.do_train:
-        stated |= {**preset.head_settings, **preset.network_arguments}
-        stated["trim_padding"] = preset.trim_padding
-        stated["labels"] = preset.labels
-    if rule := dev_set_rule_of(preset):
-        stated["dev_fraction"] = rule.dev_fraction
-    if "data_file" in parsed.set_by_user and is_own_run:
-        # The run chose these values to suit its data.
-        run_flags = preset.training_settings.get("flags", {})
-        stated["max_seq_length"] = run_flags.get("max_seq_length")
-        stated["num_train_epochs"] = run_flags.get("num_train_epochs")
-    return stated
+def _head_flags_of(preset: Preset) -> dict[str, object]:
+    """Returns the flags that a command without training takes from a model."""
+    return {
+        **preset.head_settings,
+        **preset.network_arguments,
+        "trim_padding": preset.trim_padding,
+        "labels": preset.labels,
+    }
+
+
+def _dev_set_flags_of(preset: Preset) -> dict[str, object]:
+    rule = dev_set_rule_of(preset)
+    return {"dev_fraction": rule.dev_fraction} if rule else {}
+
+
+def _data_flags_of_run(preset: Preset) -> dict[str, object]:
+    """Returns the flags that a run chose to suit the rows of --data_file."""
+    run_flags = preset.training_settings.get("flags", {})
+    return {
+        "max_seq_length": run_flags.get("max_seq_length"),
+        "num_train_epochs": run_flags.get("num_train_epochs"),
+    }
 
 
 def _check_flags(
-    parsed: ParsedCommand[TrainingConfig],
-    preset: Preset | None,
-    *,
-    is_own_run: bool,
+    parsed: ParsedCommand[TrainingConfig], folder: InitialFolder
 ) -> None:
     """Checks the flags, after `complete_flags` has completed them."""
     config = parsed.config
     trains = config.training.do_train
-    run_preset = preset if is_own_run else None
+    run_preset = folder.run_preset
     check_required(
         config,
         config.required_flags,
-        preset,
+        folder.preset,
         training_settings=run_preset.training_settings if run_preset else {},
     )
     config.check(parsed.set_by_user)
-    if not (preset or trains):
+    if not (folder.preset or trains):
         raise ValueError(
             f"no checkpoint in --output_dir={config.training.output_dir} and "
             "no --init_checkpoint: train first, or set --init_checkpoint"

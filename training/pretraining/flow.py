@@ -11,12 +11,8 @@ from absl import logging
 
 import modeling
 from data.io import record_datasets
-from exporting.export_writer import export
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
-from model_folders.model_json import (
-    SharedHeadSettings,
-)
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices, final_stages
@@ -32,10 +28,7 @@ from training.pretraining.evaluation import (
     PretrainingEvaluator,
     warn_of_no_progress,
 )
-from training.pretraining.plan import (
-    check_resumed_pretraining,
-    plan_pretraining,
-)
+from training.pretraining.plan import plan_pretraining
 from training.pretraining.records import (
     fingerprint_dev_set,
     open_records,
@@ -64,7 +57,6 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     records = open_records(starting_point)
     dev_set_fingerprints = fingerprint_dev_set(config, records)
     plan = plan_pretraining(starting_point, records.train, dev_set_fingerprints)
-    check_resumed_pretraining(starting_point, plan)
     trainer = load_trainer(
         starting_point, plan, strategy=strategy, teacher=teacher
     )
@@ -131,6 +123,7 @@ def _end_pretraining(
     `begin_time` is the time.time() at which this command began.
     """
     config = starting_point.config
+    dev_scores = evaluation.scores if evaluation else {}
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -140,17 +133,14 @@ def _end_pretraining(
         return
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
-        options = final_stages.create_export_options(trainer)
-        export(export_dir, trainer.model, {}, options)
-    final_stages.store_weights(trainer)
-    trainer.run_folder.write_card()
+        final_stages.write_export(trainer, export_dir, {})
+    final_stages.store_weights(trainer, dev_scores)
+    trainer.run_folder.write_card(dev_scores)
     if evaluation and config.training.do_train:
         warn_of_no_progress(evaluation)
     final_stages.log_end(
         trainer.run_folder,
-        score_lines=_list_accuracy_lines(
-            evaluation.scores if evaluation else {}
-        ),
+        score_lines=_list_accuracy_lines(dev_scores),
         commands=_list_next_commands(starting_point),
         seconds=time.time() - begin_time,
     )
@@ -187,6 +177,7 @@ def _list_next_commands(
             f"python -m tools.export --model={folder} --export_dir=OUT"
         )
     elif has_tokenizer:
-        head_settings: SharedHeadSettings = {"name": ModelClass.PRETRAINER}
-        lines += example_calls.list_example_commands(head_settings, export)
+        lines += example_calls.list_example_commands(
+            ModelClass.PRETRAINER, {}, export
+        )
     return lines

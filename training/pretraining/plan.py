@@ -1,4 +1,4 @@
-"""Plans a pretraining, and checks a resumed one."""
+"""Plans a pretraining, and checks a resumed run."""
 
 import functools
 import json
@@ -23,7 +23,10 @@ def plan_pretraining(
     records: record_datasets.Records,
     dev_set_fingerprints: list[RecordFileFingerprint],
 ) -> RunPlan:
-    """Plans what the run trains, and what it records.
+    """Plans what the run trains and records, and checks a resumed run.
+
+    A resumed run keeps its records and its settings. A command that does not
+    train resumes no run.
 
     Args:
         starting_point: the flags, the network and the tokenizer to record.
@@ -31,7 +34,8 @@ def plan_pretraining(
         dev_set_fingerprints: result of `fingerprint_dev_set`.
 
     Raises:
-        ValueError: a record is damaged.
+        ValueError: a record is damaged, or the run in --output_dir began with
+            other records or settings.
         OSError: a file cannot be read.
     """
     config = starting_point.config
@@ -46,6 +50,7 @@ def plan_pretraining(
             training=config.pretraining.num_train_steps,
             warmup=config.pretraining.num_warmup_steps,
         )
+        _check_resumed_run(starting_point, training_settings)
     return RunPlan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
@@ -59,29 +64,14 @@ def plan_pretraining(
     )
 
 
-def check_resumed_pretraining(
-    starting_point: StartingPoint[PretrainingConfig], plan: RunPlan
+def _check_resumed_run(
+    starting_point: StartingPoint[PretrainingConfig],
+    training_settings: TrainingSettings,
 ) -> None:
-    """Checks that a resumed run keeps its records and its settings.
-
-    A command that does not train resumes no run.
-
-    Raises:
-        ValueError: the run in --output_dir began with other records or
-            settings.
-    """
-    if plan.num_steps is None:
-        return
-    resume_checks.check_resumed_records(
-        starting_point.config,
-        starting_point.run_preset,
-        plan.training_settings,
-    )
-    resume_checks.check_resumed_settings(
-        starting_point.config,
-        starting_point.run_preset,
-        plan.training_settings,
-    )
+    config = starting_point.config
+    run_preset = starting_point.run_preset
+    resume_checks.check_resumed_records(config, run_preset, training_settings)
+    resume_checks.check_resumed_settings(config, run_preset, training_settings)
 
 
 def collect_pretraining_settings(

@@ -45,6 +45,8 @@ def open_records(
         "input_file",
         starting_point.config.pretraining.input_file,
     )
+    if train.dynamic_masking is None:
+        _check_masking_flags(starting_point, train.files[0])
     if not eval_pattern:
         return PretrainingRecords(train, train)
     return PretrainingRecords(
@@ -61,8 +63,6 @@ def _open_records_of_flag(
     files = expand_patterns(pattern, name)
     logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
     if record_datasets.are_masked(files):
-        if name == "input_file":
-            _check_masking_flags(starting_point, files[0])
         dynamic_masking = None
         spec = feature_specs.pretraining_spec(
             config.pretraining.max_seq_length,
@@ -122,7 +122,6 @@ def _create_masking(
             "the file was created with"
         )
     config = starting_point.config
-    config.masking.check_fractions()
     return DynamicMasking(
         starting_point.tokenizer,
         config.pretraining.max_predictions_per_seq,

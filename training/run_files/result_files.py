@@ -40,21 +40,15 @@ class ResultFiles:
     Args:
         folder: path of the run's folder.
         is_chief: whether this process writes files.
-
-    Attributes:
-        dev_scores: the scores that this command wrote to eval_results.txt, {}
-            before it did. The card shows them.
     """
 
     def __init__(self, folder: Path, *, is_chief: bool) -> None:
-        self.dev_scores: Mapping[str, float] = {}
         self._folder = folder
         self._is_chief = is_chief
 
     def write_dev_scores(self, scores: Mapping[str, float]) -> None:
         """Logs the scores on the dev sets, and writes eval_results.txt."""
         log_scores(scores)
-        self.dev_scores = scores
         self._write(DEV_RESULTS, scores)
 
     def write_test_scores(

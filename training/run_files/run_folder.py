@@ -129,7 +129,7 @@ class RunFolder:
             model_description.write_listed_files(
                 self.best_step.folder, files, description
             )
-        self.write_card(is_finished=False)
+        self.write_card({}, is_finished=False)
         return create_preset_of_run(str(self.output_dir), description)
 
     def write_evaluation(self, step: int, scores: Mapping[str, float]) -> None:
@@ -145,7 +145,9 @@ class RunFolder:
             self.history.add_evaluation(step, scores)
         self.results.write_dev_scores(scores)
 
-    def dev_scores_of(self, step: int) -> Mapping[str, float]:
+    def find_dev_scores(
+        self, step: int, dev_scores: Mapping[str, float]
+    ) -> Mapping[str, float]:
         """Returns the scores of a step on the dev sets, {} if unknown.
 
         A command may evaluate the last step, and then restore the best one. The
@@ -154,10 +156,11 @@ class RunFolder:
 
         Args:
             step: number of steps that trained the weights.
+            dev_scores: the scores that this command computed, {} if it
+                evaluated nothing.
         """
-        scores = self.results.dev_scores
-        if not scores or scores["global_step"] == step:
-            return scores
+        if not dev_scores or dev_scores["global_step"] == step:
+            return dev_scores
         best = self.best_step.find_evaluation()
         return best.scores if best and best.step == step else {}
 
@@ -178,6 +181,7 @@ class RunFolder:
 
     def write_card(
         self,
+        dev_scores: Mapping[str, float],
         *,
         is_finished: bool = True,
         export: str | None = None,
@@ -188,6 +192,8 @@ class RunFolder:
         The card contains the scores, and describes the files of a finished run.
 
         Args:
+            dev_scores: the scores that this command computed, {} if it has
+                evaluated nothing.
             is_finished: whether the run is finished.
             export: name of the exported model's folder, or None.
             table: name of the single table that the run was trained on, or
@@ -204,7 +210,7 @@ class RunFolder:
             or read_model_json(self.output_dir),
             labels=self.labels,
             do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-            results=self.results.dev_scores,
+            results=dev_scores,
             files=file_table.file_sizes(self.output_dir) if is_finished else {},
             export=export,
             table=table,

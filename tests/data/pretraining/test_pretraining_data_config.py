@@ -1,4 +1,4 @@
-"""Which flags select the scalable mode."""
+"""Which flags select the scalable mode, and which contradict each other."""
 
 import pytest
 
@@ -32,3 +32,9 @@ def test_a_flag_that_googles_script_lacks_selects_the_scalable_mode(
 ):
     flags = {name: value}
     assert config_with(**flags).is_scalable
+
+
+def test_the_fractions_are_checked_before_any_file_is_read():
+    config = config_with(mask_token_prob=0.8, same_token_prob=0.3)
+    with pytest.raises(ValueError, match=r"--same_token_prob=0\.3"):
+        config.check_early()

@@ -4,25 +4,29 @@ import pytest
 
 from model_folders.cards import example_calls
 
-TAGGER = {"name": "BertTokenClassifier"}
+TAGGER = "BertTokenClassifier"
 CALLS = {
     "single texts": (
-        {"name": "BertClassifier", "num_texts": 1},
+        "BertClassifier",
+        {"num_texts": 1},
         'classify("A text.")',
         '"A text."',
     ),
     "pairs": (
-        {"name": "BertClassifier", "num_texts": 2},
+        "BertClassifier",
+        {"num_texts": 2},
         'classify("A text.", "A second text.")',
         '"A text." "A second text."',
     ),
     "ranking": (
-        {"name": "BertClassifier", "num_texts": 2, "task_name": "ranking"},
+        "BertClassifier",
+        {"num_texts": 2, "task_name": "ranking"},
         'rerank("A query.", ["A passage.", "A second passage."])',
         '--task=rerank "A query." "A passage." "A second passage."',
     ),
     "questions": (
-        {"name": "BertSpanLabeler"},
+        "BertSpanLabeler",
+        {},
         'answer("Who came?", "Ann came.")',
         '"Who came?" "Ann came."',
     ),
@@ -30,42 +34,46 @@ CALLS = {
 
 
 @pytest.mark.parametrize(
-    ("settings", "python", "arguments"), CALLS.values(), ids=CALLS
+    ("model_class", "settings", "python", "arguments"),
+    CALLS.values(),
+    ids=CALLS,
 )
-def test_choose_example_fits_what_the_model_reads(settings, python, arguments):
-    example = example_calls.choose_example(settings)
+def test_choose_example_fits_what_the_model_reads(
+    model_class, settings, python, arguments
+):
+    example = example_calls.choose_example(model_class, settings)
     assert example.format_python() == python
     assert example.format_arguments() == arguments
 
 
 @pytest.mark.parametrize("name", ["BertMultipleChoice", "MyModel", None])
 def test_find_example_of_a_model_that_reads_no_texts_is_none(name):
-    assert example_calls.choose_example({"name": name}) is None
+    assert example_calls.choose_example(name, {}) is None
 
 
 def test_the_input_of_a_ranking_is_the_query_and_one_passage():
-    settings, _, _ = CALLS["ranking"]
-    example = example_calls.choose_example(settings)
+    model_class, settings, _, _ = CALLS["ranking"]
+    example = example_calls.choose_example(model_class, settings)
     assert example.input_texts() == ("A query.", "A passage.")
 
 
 def test_list_example_commands_asks_one_text_and_starts_a_server():
-    assert example_calls.list_example_commands(TAGGER, "my model") == [
+    assert example_calls.list_example_commands(TAGGER, {}, "my model") == [
         "python predict.py --model='my model' \"Ann came.\"",
         "python serve.py --model='my model'",
     ]
 
 
 @pytest.mark.parametrize(
-    ("settings", "table", "answers"),
+    ("model_class", "table", "answers"),
     [
-        ({"name": "BertClassifier"}, "rows.csv", "answers.csv"),
+        ("BertClassifier", "rows.csv", "answers.csv"),
         (TAGGER, "rows.jsonl", "answers.jsonl"),
     ],
     ids=["classifier", "tagger"],
 )
-def test_list_example_commands_answers_the_table(settings, table, answers):
-    commands = example_calls.list_example_commands(settings, "m", table)
+def test_list_example_commands_answers_the_table(model_class, table, answers):
+    commands = example_calls.list_example_commands(model_class, {}, "m", table)
     assert commands[1] == (
         f"python predict.py --model=m --input_file={table} "
         f"--output_file={answers}"
@@ -73,14 +81,14 @@ def test_list_example_commands_answers_the_table(settings, table, answers):
 
 
 def test_list_example_commands_asks_no_columns_of_words_and_tags():
-    commands = example_calls.list_example_commands(TAGGER, "m", "words.txt")
+    commands = example_calls.list_example_commands(TAGGER, {}, "m", "words.txt")
     assert len(commands) == 2
 
 
 @pytest.mark.parametrize(
-    ("settings", "export"),
-    [(TAGGER, None), ({"name": "BertMultipleChoice"}, "m")],
+    ("model_class", "export"),
+    [(TAGGER, None), ("BertMultipleChoice", "m")],
     ids=["no export", "no texts"],
 )
-def test_list_example_commands_is_empty_without_an_example(settings, export):
-    assert example_calls.list_example_commands(settings, export) == []
+def test_list_example_commands_is_empty_without_an_example(model_class, export):
+    assert example_calls.list_example_commands(model_class, {}, export) == []

@@ -19,10 +19,7 @@ from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
 )
-from training.fine_tuning.plan import (
-    check_resumed_fine_tuning,
-    plan_fine_tuning,
-)
+from training.fine_tuning.plan import plan_fine_tuning
 from training.run_files.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).
@@ -77,7 +74,6 @@ def start_or_resume(
     encoded_sets = write_encoded_sets(task, task.config.state_folder)
     set_fingerprints = fingerprint_sets(task.config, encoded_sets)
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
-    check_resumed_fine_tuning(task, plan, set_fingerprints)
     model = modeling.BertClassifier(starting_point.bert_config, 2)
     begin_run(task.config, model, plan.training_settings)
     touch_checkpoint(folder)

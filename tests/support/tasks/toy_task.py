@@ -107,7 +107,6 @@ def create_trainer(
         num_steps=None,
         training_settings={},
     )
-    trainer_loading.set_seed_and_precision(created.starting_point.config)
     return trainer_loading.create_trainer(
         created.starting_point,
         RunFolder.open(created.starting_point, labels),

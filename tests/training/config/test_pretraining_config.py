@@ -22,3 +22,14 @@ def test_a_training_with_held_out_records_keeps_the_best_step(
         **flags,
     )
     assert config.keeps_best == keeps_best
+
+
+def test_the_fractions_of_masks_are_checked_before_any_file_is_read():
+    config = PretrainingConfig.from_values(
+        input_file="train.tfrecord",
+        output_dir="run",
+        mask_token_prob=0.8,
+        same_token_prob=0.3,
+    )
+    with pytest.raises(ValueError, match=r"--same_token_prob=0\.3"):
+        config.check_early()

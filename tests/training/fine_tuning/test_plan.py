@@ -21,7 +21,6 @@ from training.fine_tuning.encoded_sets import (
     write_encoded_sets,
 )
 from training.fine_tuning.plan import (
-    check_resumed_fine_tuning,
     collect_fine_tuning_settings,
     compute_dev_sets_checksum,
     plan_fine_tuning,
@@ -58,9 +57,7 @@ def plan_task(task, folder):
     """Plans a task and checks its plan, as `fine_tune` does."""
     encoded_sets = write_encoded_sets(task, folder / "records")
     set_fingerprints = fingerprint_sets(task.config, encoded_sets)
-    plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
-    check_resumed_fine_tuning(task, plan, set_fingerprints)
-    return plan
+    return plan_fine_tuning(task, encoded_sets, set_fingerprints)
 
 
 def create_plan(folder, task_class=LabeledTask, do_train=True, **flags):

@@ -31,7 +31,7 @@ def create_trainer(tmp_path):
 
 def test_weights_are_stored_as_a_release(create_trainer, tmp_path):
     folder = tmp_path / "weights"
-    final_stages.store_weights(create_trainer(export_weights=str(folder)))
+    final_stages.store_weights(create_trainer(export_weights=str(folder)), {})
     assert {path.name for path in folder.iterdir()} >= {
         "bert_model.ckpt.index",
         "bert_config.json",
@@ -44,7 +44,7 @@ def test_weights_are_stored_as_a_release(create_trainer, tmp_path):
 
 def test_stored_weights_name_their_labels(create_trainer, tmp_path):
     folder = tmp_path / "weights"
-    final_stages.store_weights(create_trainer(export_weights=str(folder)))
+    final_stages.store_weights(create_trainer(export_weights=str(folder)), {})
     assert read_preset(folder).labels == ["no", "yes"]
 
 
@@ -52,13 +52,12 @@ def test_the_card_of_stored_weights_states_the_scores(create_trainer, tmp_path):
     folder = tmp_path / "weights"
     trainer = create_trainer(export_weights=str(folder))
     scores = {"accuracy": 0.25, "global_step": 0}
-    trainer.run_folder.write_evaluation(0, scores)
-    final_stages.store_weights(trainer)
+    final_stages.store_weights(trainer, scores)
     assert "0.25" in (folder / "README.md").read_text()
 
 
 def test_no_weights_are_stored_without_the_flag(create_trainer, tmp_path):
-    final_stages.store_weights(create_trainer())
+    final_stages.store_weights(create_trainer(), {})
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 

@@ -44,7 +44,6 @@ def create_run_trainer(tmp_path):
             num_steps=NumSteps(3, 0) if trains else None,
             training_settings={},
         )
-        trainer_loading.set_seed_and_precision(config)
         return trainer_loading.create_trainer(
             starting_point,
             RunFolder.open(starting_point),

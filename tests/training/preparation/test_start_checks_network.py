@@ -8,10 +8,7 @@ from tests.support.models import tiny_config
 from tests.support.tasks.run_settings import write_left_to_right_run
 from tests.support.tasks.toy_task import ToyTask, create_config, load_tokenizer
 from training.preparation import start_checks
-from training.preparation.starting_point_loading import (
-    has_own_run,
-    read_initial_preset,
-)
+from training.preparation.starting_point_loading import read_initial_folder
 from training.starting_point import StartingPoint
 
 
@@ -24,13 +21,13 @@ def left_to_right(tmp_path):
 def check_network(folder, **changes):
     """Checks a task whose run is in a folder, by its weights."""
     config = create_config(folder, **changes)
-    is_own_run = has_own_run(config)
+    initial_folder = read_initial_folder(config)
     starting_point = StartingPoint(
         parsed=ParsedCommand(config),
-        preset=read_initial_preset(config, is_own_run=is_own_run),
+        preset=initial_folder.preset,
         bert_config=tiny_config(),
         tokenizer=load_tokenizer(),
-        is_own_run=is_own_run,
+        is_own_run=initial_folder.is_own_run,
     )
     start_checks.check_task(ToyTask(starting_point))
 

@@ -13,7 +13,6 @@ from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.pretraining.plan import (
-    check_resumed_pretraining,
     compute_dev_records_checksum,
     plan_pretraining,
 )
@@ -61,11 +60,9 @@ def create_plan(starting_point):
     records = record_datasets.Records(
         [starting_point.config.pretraining.input_file], {}
     )
-    plan = plan_pretraining(
+    return plan_pretraining(
         starting_point, records, fingerprint_records(starting_point)
     )
-    check_resumed_pretraining(starting_point, plan)
-    return plan
 
 
 def plan_training(train, run_preset=None, dev_set=None, **flags):

@@ -51,19 +51,16 @@ def test_the_history_keeps_the_scores_on_the_dev_set_of_the_run(
 
 def test_the_step_that_a_command_evaluated_has_its_scores(open_folder):
     run_folder = open_folder(7)
-    run_folder.write_evaluation(3, SCORES)
-    assert run_folder.dev_scores_of(3) == SCORES
+    assert run_folder.find_dev_scores(3, SCORES) == SCORES
 
 
 def test_the_best_step_has_the_scores_that_it_was_chosen_by(open_folder):
     run_folder = open_folder(7)
     run_folder.history.add_evaluation(2, {"accuracy": 0.75})
     run_folder.best_step.record(2)
-    run_folder.write_evaluation(3, SCORES)
-    assert run_folder.dev_scores_of(2) == {"accuracy": 0.75}
+    assert run_folder.find_dev_scores(2, SCORES) == {"accuracy": 0.75}
 
 
 def test_a_step_that_was_not_evaluated_has_no_scores(open_folder):
     run_folder = open_folder(7)
-    run_folder.write_evaluation(3, SCORES)
-    assert run_folder.dev_scores_of(2) == {}
+    assert run_folder.find_dev_scores(2, SCORES) == {}

@@ -14,8 +14,9 @@ from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from training.preparation import resume_checks
 from training.preparation.starting_point_loading import (
+    InitialFolder,
     complete_flags,
-    read_initial_preset,
+    read_initial_folder,
 )
 from training.run_files import fingerprints
 from training.run_files.training_settings import create_training_settings
@@ -34,19 +35,22 @@ def options(tmp_path):
 def describe_run(options, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
     parsed = toy_task.create_command(options)
-    preset = read_initial_preset(parsed.config, is_own_run=False)
-    run_preset = None
+    folder = read_initial_folder(parsed.config)
     if resumes:
-        preset = run_preset = Preset("run", training_settings=resumes)
-    is_own_run = run_preset is not None
-    config = complete_flags(parsed, preset, is_own_run=is_own_run).config
+        run_preset = Preset("run", training_settings=resumes)
+        folder = InitialFolder(run_preset, is_own_run=True)
+    config = complete_flags(parsed, folder).config
     bert_config = modeling.load_config(options["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(
-        starting_point, preset=preset, is_own_run=is_own_run
+        starting_point,
+        preset=folder.preset,
+        is_own_run=folder.is_own_run,
     )
     training_settings = create_training_settings(starting_point, {})
-    resume_checks.check_resumed_settings(config, run_preset, training_settings)
+    resume_checks.check_resumed_settings(
+        config, folder.run_preset, training_settings
+    )
     return training_settings
 
 
