@@ -13,9 +13,9 @@ from pathlib import Path
 
 from absl import logging
 
-from data import output_writer
 from data.io import file_checksums
-from data.output_rows import (
+from data.output import output_writer
+from data.output.output_rows import (
     OutputRow,
     OutputSchema,
 )
