@@ -14,8 +14,9 @@ entry may be missing. The code names a value after its type, such as
         the head settings that the task has fixed, and the TrainingInputs
     Provenance: the run that trained the weights, with its TrainingSettings
 
-Some keys of the file are other words, which only this module and
-training/dev_set_rules.py (SETS_ENTRY, DEV_SET_RULE_ENTRY) know.
+Some keys of the file are other words, which only three modules know: this one,
+training/dev_set/set_fingerprints.py (SETS_ENTRY) and training/dev_set/rules.py
+(DEV_SET_RULE_ENTRY).
 
 Where a command is compared with model.json, what the file contains is
 "recorded", and what the command would write is "current".
@@ -209,7 +210,7 @@ class TrainingInputs(TypedDict, total=False):
     Attributes:
         flags: the flags that a run compares when it is resumed.
         data: a `SetFingerprint` of each set.
-        split: the rule of the dev set. training/dev_set_rules.py says
+        split: the rule of the dev set. training/dev_set/rules.py says
             why the key is "split".
         train_records: a `FileFingerprint` of each file with records of the
             train set.

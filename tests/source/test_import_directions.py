@@ -235,15 +235,15 @@ WITHOUT_TENSORFLOW = (
     "serving",
     "terminal",
     "training.config",
-    "training.dev_set_rules",
+    "training.dev_set.rules",
     "training.extraction",
-    "training.fine_tuning.dev_set_comparison",
+    "training.dev_set.comparison",
     "training.preparation",
     "training.pretraining.record_decisions",
     "training.run_files.model_description",
     "training.run_files.result_files",
     "training.run_files.run_folder",
-    "training.set_fingerprints",
+    "training.dev_set.set_fingerprints",
     "training.tasks",
 )
 

@@ -17,8 +17,8 @@ from data.sets.set_names import SetName, file_stem_of, is_base_set
 from files.paths import StrPath
 from terminal.progress import track
 from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.set_fingerprints import SetFingerprint
 from training.run_files import fingerprints
-from training.set_fingerprints import SetFingerprint
 from training.task import (
     AnyEncodedSet,
     AnyEncodedSets,

@@ -10,16 +10,16 @@ import zlib
 from typing import cast
 
 from model_folders.model_json import TrainingSettings
-from training.dev_set_rules import (
+from training.dev_set.rules import (
     DEV_SET_RULE_ENTRY,
     choose_dev_set_rule_to_record,
 )
+from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.run_plan import RunPlan
 from training.preparation import resume_checks
 from training.run_files.fingerprints import fingerprint_files
 from training.run_files.training_settings import create_training_settings
-from training.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 
 

@@ -18,8 +18,8 @@ from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
 from options.fields import Role
 from training.config.training_config import TrainingConfig
-from training.dev_set_rules import DEV_SET_RULE_ENTRY
-from training.set_fingerprints import (
+from training.dev_set.rules import DEV_SET_RULE_ENTRY
+from training.dev_set.set_fingerprints import (
     DEV_SET,
     SETS_ENTRY,
     TRAIN_SET,

@@ -21,7 +21,7 @@ from tests.support.log_lines import logged_warnings
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
-from training.dev_set_rules import DevSetRule
+from training.dev_set.rules import DevSetRule
 from training.preparation.data_file_decisions import decide_by_rows
 
 COLUMNS = {

@@ -17,7 +17,7 @@ What happens, in the order of a command, and what the user reads then:
    row is in the dev set if the number is below --dev_fraction. So every command
    with this fraction agrees, whatever rows were added meanwhile.
 3. After all sets are read, if the script has a --data_file: `compare_dev_set`
-   in fine_tuning/ compares the files and the rows of the dev set with the
+   in comparison.py compares the files and the rows of the dev set with the
    recorded sets. The attributes of `DevSetCase` list what the user then reads.
 4. When the training begins, model.json gets the rule and the sets
    (`collect_fine_tuning_settings` in fine_tuning/plan.py). Before a resumed
@@ -38,7 +38,7 @@ from model_folders.model_json import (
 )
 from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import DataFileConfig
-from training.set_fingerprints import TRAIN_SET, set_fingerprints_of
+from training.dev_set.set_fingerprints import TRAIN_SET, set_fingerprints_of
 
 # Key of the rule in the settings of model.json. It stays as it is, because the
 # folders of earlier runs contain it.
