@@ -17,7 +17,7 @@ from model_folders.model_json import (
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset, folder_of, read_preset
 from training.config.training_config import TrainingConfig
-from training.run_files.fingerprints import fingerprint_checkpoint
+from training.run_files.input_fingerprints import fingerprint_checkpoint
 from training.starting_point import StartingPoint
 
 
