@@ -46,7 +46,7 @@ from files.json_files import read_json
 from files.paths import StrPath
 from files.typed_dict_checks import find_malformed_entry
 from model_folders.fingerprints import FingerprintEntry
-from model_folders.output_modes import OutputMode
+from model_folders.output_modes import CLASSIFICATION, OutputMode
 
 MODEL_JSON_FILE = "model.json"
 # Key of the entry with the checksums of an export's networks.
@@ -339,6 +339,11 @@ def head_settings_of(contents: ModelJson) -> HeadSettings:
         contents: contents of model.json.
     """
     return contents.get("task", HeadSettings())
+
+
+def output_mode_of(head_settings: ClassifierSettings) -> OutputMode:
+    """Returns the output mode of a classifier, CLASSIFICATION by default."""
+    return head_settings.get("output_mode") or CLASSIFICATION
 
 
 def provenance_of(contents: ModelJson) -> Provenance:

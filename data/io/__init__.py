@@ -15,6 +15,6 @@ Records:
     feature_specs.py: the features of each task's records
     tf_examples.py: encodes records without TensorFlow
     tfrecords.py: writes, reads and counts records without TensorFlow
-    record_datasets.py: batches of records as tensors, in a repeatable order,
-        and the name of a record that does not fit
+    record_datasets.py: batches of records as tensors, in a repeatable order
+    record_checks.py: finds the record that does not fit, and names its file
 """

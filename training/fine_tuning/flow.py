@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from data.io import record_datasets
+from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.model_json import HeadSettings
@@ -87,7 +87,7 @@ def fine_tune(task: AnyFineTuningTask) -> int:
     )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
-    with record_datasets.explain_record_errors(records):
+    with record_checks.explain_record_errors(records):
         if plan.num_steps:
             reasons = fine_tuner.train(plan.num_steps.training)
             if reasons.is_stopped:

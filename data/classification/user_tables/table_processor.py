@@ -22,14 +22,10 @@ from data.classification.user_tables.table_columns import (
     ColumnOptions,
     parse_label_columns,
 )
+from data.sets.data_file_options import DataFileOptions
 from data.sets.example_reader import ExampleReader, SetFile
 from data.sets.held_sets import FileSets
-from data.sets.set_names import (
-    BASE_SETS,
-    BaseSet,
-    DataFileOptions,
-    find_set_file,
-)
+from data.sets.set_names import BASE_SETS, BaseSet, find_set_file
 from data.sets.text_keys import key_of
 from data.tables.prodigy_rows import read_accepted_rows
 from data.tables.tables import Table, TableRow, read_table

@@ -18,8 +18,9 @@ from data.classification.user_tables.table_processor import (
     DEFINITION_OF_TABLE_TASK,
     open_table_processor,
 )
+from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import HeldSets
-from data.sets.set_names import DataFileOptions, base_set_of
+from data.sets.set_names import base_set_of
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv
 

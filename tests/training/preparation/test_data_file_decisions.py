@@ -14,7 +14,7 @@ from data.classification.user_tables.table_processor import (
     DEFINITION_OF_TABLE_TASK,
     open_table_processor,
 )
-from data.sets.set_names import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
 from tests.support.log_lines import logged_warnings
