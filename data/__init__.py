@@ -23,9 +23,5 @@ does:
 
 What all tasks write:
 
-    output_rows.py: rows of predictions
-    output_writer.py: opens the output of predictions, and chooses the format
-    output_text.py: rows of predictions as JSON lines or CSV
-    output_arrays.py: one field of predictions as npy
-    report.py: report.html, the errors of a model on a dev set
+    output/: predictions, as rows or arrays, and report.html about a dev set
 """

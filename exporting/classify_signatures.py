@@ -32,7 +32,11 @@ from exporting.signatures import (
     text_inputs,
 )
 from model_folders.kinds import ModelClass
-from model_folders.model_json import ClassifierSettings, SharedHeadSettings
+from model_folders.model_json import (
+    ClassifierSettings,
+    SharedHeadSettings,
+    output_mode_of,
+)
 from model_folders.output_modes import (
     CLASSIFICATION,
     MULTILABEL,
@@ -91,7 +95,7 @@ def create_classify_signatures(
         options: texts longer than `max_seq_length` are cut, unless `doc_stride`
             is set.
     """
-    output_mode = export_formats.output_mode_of(head_settings)
+    output_mode = output_mode_of(head_settings)
     stride = head_settings.get("doc_stride") or 0
     num_texts = head_settings.get("num_texts")
     labels = None

@@ -25,7 +25,7 @@ from data.arrays import FloatArray
 from data.probabilities import to_log_probabilities
 from model_folders import kinds
 from model_folders.kinds import ModelClass
-from model_folders.model_json import ClassifierSettings
+from model_folders.model_json import ClassifierSettings, output_mode_of
 from model_folders.output_modes import (
     CLASSIFICATION,
     MULTILABEL,
@@ -92,11 +92,6 @@ def exported_output_of(
     if head_settings.get("doc_stride") and output_mode != REGRESSION:
         return LOGITS
     return output_mode
-
-
-def output_mode_of(head_settings: ClassifierSettings) -> OutputMode:
-    """Returns the `output_mode` of a classifier, CLASSIFICATION by default."""
-    return head_settings.get("output_mode") or CLASSIFICATION
 
 
 def output_name_of(exported_output: ExportedOutput) -> str:

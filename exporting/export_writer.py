@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 from dependencies.installation import extra_of, install_command
-from exporting import checksums, export_formats
+from exporting import export_checksums, export_formats
 from exporting.answer_signatures import create_answer_signatures
 from exporting.classify_signatures import (
     create_choice_signatures,
@@ -265,7 +265,7 @@ def _create_model_json(
     contents = create_model_json_of_copy(
         preset, kinds.model_class_of(model), head_settings
     )
-    contents[model_json.CHECKSUMS] = checksums.checksums_of_networks(
+    contents[model_json.CHECKSUMS] = export_checksums.checksums_of_networks(
         folder, options.formats
     )
     return contents
@@ -335,7 +335,7 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = head_settings.get("labels")
-    output_mode = export_formats.output_mode_of(head_settings)
+    output_mode = model_json.output_mode_of(head_settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),

@@ -1,7 +1,8 @@
-"""What tells a file of a training from other files with the same name.
+"""Defines the fingerprints of files: what model.json records of an input file.
 
-model.json records these fingerprints, so that a resumed run reads the files
-with which it began.
+They tell the file from others with the same name, so that a resumed run reads
+the files with which it began. training/dev_set/set_fingerprints.py defines the
+fingerprints of sets.
 """
 
 from collections.abc import Sequence

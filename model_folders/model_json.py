@@ -14,8 +14,8 @@ entry may be missing. The code names a value after its type, such as
         the head settings that the task has fixed, and the TrainingInputs
     Provenance: the run that trained the weights, with its TrainingSettings
 
-Some keys of the file are other words, which only this module and
-training/dev_set_rules.py (SETS_ENTRY, DEV_SET_RULE_ENTRY) know.
+Some keys of the file are other words than the code uses. Only this module knows
+them.
 
 Where a command is compared with model.json, what the file contains is
 "recorded", and what the command would write is "current".
@@ -45,11 +45,16 @@ from files.json_files import read_json
 from files.paths import StrPath
 from files.typed_dict_checks import find_malformed_entry
 from model_folders.fingerprints import FingerprintEntry
-from model_folders.output_modes import OutputMode
+from model_folders.output_modes import CLASSIFICATION, OutputMode
 
 MODEL_JSON_FILE = "model.json"
 # Key of the entry with the checksums of an export's networks.
 CHECKSUMS: Final = "checksums"
+# Keys of `TrainingInputs` that are other words than the code uses: of the
+# `SetFingerprint` of each set, and of the `DevSetRule`. They stay as they are,
+# because the folders of earlier runs contain them.
+SETS_ENTRY: Final = "data"
+DEV_SET_RULE_ENTRY: Final = "split"
 # Version of the format of model.json.
 VERSION = 1
 
@@ -209,8 +214,7 @@ class TrainingInputs(TypedDict, total=False):
     Attributes:
         flags: the flags that a run compares when it is resumed.
         data: a `SetFingerprint` of each set.
-        split: the rule of the dev set. training/dev_set_rules.py says
-            why the key is "split".
+        split: the `DevSetRule`, the rule of the dev set.
         train_records: a `FileFingerprint` of each file with records of the
             train set.
         input_file: a `RecordFileFingerprint` of each file of pretraining
@@ -338,6 +342,11 @@ def head_settings_of(contents: ModelJson) -> HeadSettings:
         contents: contents of model.json.
     """
     return contents.get("task", HeadSettings())
+
+
+def output_mode_of(head_settings: ClassifierSettings) -> OutputMode:
+    """Returns the output mode of a classifier, CLASSIFICATION by default."""
+    return head_settings.get("output_mode") or CLASSIFICATION
 
 
 def provenance_of(contents: ModelJson) -> Provenance:

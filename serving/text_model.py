@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias, cast, overload
 from absl import logging
 
 from data.text.tokenization import FullTokenizer
-from exporting import checksums
+from exporting import export_checksums
 from exporting.export_formats import ExportFormat
 from serving import engines
 from serving.engines import NetworkInput, pad_batch
@@ -118,7 +118,7 @@ class TextModel:
         self._num_threads = num_threads
         self.engine = engines.load_engine(folder, engine, num_threads)
         logging.info("%s: engine %s", path, self.engine.name)
-        self.checksum = checksums.compute_export_checksum(
+        self.checksum = export_checksums.compute_export_checksum(
             folder, self.engine.name
         )
         contents = read_export(folder, self.engine)

@@ -5,9 +5,7 @@ Each part imports only parts that this list names before it.
 What a command knows before it trains:
 
     config/: the flags of a run, of fine-tuning and of pretraining
-    set_fingerprints.py: what identifies the sets of a run
-    dev_set_rules.py: which rows are the dev set, and whether its scores may be
-        trusted
+    dev_set/: which rows are the dev set, and whether its scores may be trusted
     starting_point.py: `StartingPoint`: the flags, with the network, the
         tokenizer and the settings that are in the folder of the weights
     task.py: `FineTuningTask`, what a fine-tuning task is

@@ -13,7 +13,7 @@ from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
-from training.dev_set_rules import DevSetRule
+from training.dev_set.rules import DevSetRule
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.

@@ -6,12 +6,15 @@ Text:
     compressed_files.py: decompresses a file by its first bytes
     encodings.py: finds the encoding of a text
 
+The bytes of any file:
+
+    file_checksums.py: checksums, which tell whether a file has changed
+
 Records:
 
     feature_specs.py: the features of each task's records
     tf_examples.py: encodes records without TensorFlow
     tfrecords.py: writes, reads and counts records without TensorFlow
-    file_checksums.py: size and checksum, which tell whether a file is intact
-    record_datasets.py: batches of records as tensors, in a repeatable order,
-        and the name of a record that does not fit
+    record_datasets.py: batches of records as tensors, in a repeatable order
+    record_checks.py: finds the record that does not fit, and names its file
 """

@@ -1,22 +1,17 @@
 """Reads TFRecord files as batches of tensors, in a repeatable order.
 
-`check_records` finds a record that does not fit before the model is built, and
-`explain_record_errors` later. B = batch size.
+record_checks.py finds a record that does not fit. B = batch size.
 """
 
-import contextlib
-import itertools
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 import tensorflow as tf
-from absl import logging
 
 from data.io.feature_specs import RecordSpec
-from data.io.tf_examples import feature_lengths
-from data.io.tfrecords import count_records, read_records
+from data.io.tfrecords import count_records
 from data.padding import trim_batch
 
 # In training: number of records in the shuffle buffer.
@@ -29,11 +24,6 @@ _NUM_PARSERS = min(os.cpu_count() or 1, 16)
 _BATCHES_AHEAD = 4
 # Message of `decode_batch` about a record that it cannot use.
 OUT_OF_RANGE = "a record has a value out of its range"
-# TensorFlow's errors about a wrong record contain one of these texts: the
-# message of `decode_batch`, or the name of the operation that parses records.
-_WRONG_RECORD_MESSAGES = (OUT_OF_RANGE, "ParseExample")
-# Number of records to check at the start of each file.
-_NUM_CHECKED_RECORDS = 16
 
 
 class Masking(Protocol):
@@ -62,26 +52,6 @@ class Records(NamedTuple):
     files: Sequence[str]
     spec: RecordSpec
     dynamic_masking: Masking | None = None
-
-
-def are_masked(files: Sequence[str]) -> bool:
-    """Returns whether pretraining records contain masks.
-
-    Records that create_pretraining_data.py wrote with --dynamic_masking contain
-    no masks. The function reads only the first record.
-
-    To read records without masks, training needs a vocabulary. Files that are
-    empty, or that contain no records for pretraining, count as masked. So the
-    user is not asked for a vocabulary that would not help, and
-    `check_records` says what is wrong with the files.
-    """
-    all_records = itertools.chain.from_iterable(map(read_records, files))
-    try:
-        names = {*feature_lengths(next(all_records, b""))}
-    except ValueError:
-        names = set()
-    is_unmasked = "input_ids" in names and "masked_lm_positions" not in names
-    return not is_unmasked
 
 
 # Turn Autograph off, because it finds nothing to convert in this function, and
@@ -212,7 +182,7 @@ def decode_batch(
 
     Raises:
         tf.errors.InvalidArgumentError: a record does not fit the spec. Use
-            `explain_record_errors` to find out which record.
+            `record_checks.explain_record_errors` to find out which record.
     """
     values = parse_features(serialized, spec)
     are_right = [is_right for _, is_right in compare_with_spec(values, spec)]
@@ -270,94 +240,3 @@ def compare_with_spec(
             shape = [-1, *[1] * (is_used.shape.rank - 1)]
             is_used |= tf.reshape(is_padding, shape)
         yield "'input_mask' is 0 at each position", tf.reduce_all(is_used)
-
-
-def check_records(
-    files: Sequence[str],
-    spec: RecordSpec,
-    limit: int | None = _NUM_CHECKED_RECORDS,
-) -> None:
-    """Checks the first records of each file, or all if `limit` is None.
-
-    This function finds a wrong file before the model is built. Later,
-    `decode_batch` checks each record.
-
-    Raises:
-        ValueError: all files are empty, a file is truncated or corrupt, its
-            features differ from `spec` in name or length, or a value is out of
-            range.
-    """
-    is_empty = True
-    for path, record_index, record in _read_first_records(files, limit):
-        is_empty = False
-        if problem := _describe_problem(record, spec):
-            raise ValueError(
-                f"{path}, record {record_index}: {problem}. Create the records "
-                "with this vocabulary and --max_seq_length, and set "
-                "vocab_size in the configuration to its number of lines"
-            )
-    if is_empty:
-        raise ValueError(f"no record in {', '.join(files)}")
-
-
-def _read_first_records(
-    files: Sequence[str], limit: int | None
-) -> Iterator[tuple[str, int, bytes]]:
-    """Yields (path, index in the file, record), `limit` from each file."""
-    for path in files:
-        limited = itertools.islice(read_records(path), limit)
-        for record_index, record in enumerate(limited):
-            yield path, record_index, record
-
-
-def _describe_problem(record: bytes, spec: RecordSpec) -> str | None:
-    """Returns what is wrong with a serialized record, None if it is right."""
-    try:
-        values = parse_features(tf.constant([record]), spec)
-    except tf.errors.InvalidArgumentError as error:
-        return _without_operation(error.message)
-    problems = [
-        problem
-        for problem, is_right in compare_with_spec(values, spec)
-        if not is_right
-    ]
-    # A mask of zeros says more than the ids that it hides.
-    return problems[-1] if problems else None
-
-
-def _without_operation(message: str) -> str:
-    """Returns an error's message without the operation at its two ends.
-
-    TensorFlow formats it as "{{function_node ...}} MESSAGE [Op:NAME]".
-    """
-    return message.split("}} ")[-1].split(" [Op:")[0]
-
-
-@contextlib.contextmanager
-def explain_record_errors(
-    records_read: Iterable[Records],
-) -> Iterator[None]:
-    """Adds the file and the record's index to errors about wrong records.
-
-    TensorFlow's errors do not name them. `records_read` lists the Records that
-    the code in the `with` block reads.
-
-    Raises:
-        ValueError: the block raised tf.errors.DataLossError or
-            tf.errors.InvalidArgumentError because of a record.
-    """
-    try:
-        yield
-    except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
-        is_corrupt = isinstance(error, tf.errors.DataLossError)
-        # Search for the record only if the error is about a record, because
-        # the search reads all files and is slow.
-        if is_corrupt or any(
-            text in error.message for text in _WRONG_RECORD_MESSAGES
-        ):
-            logging.info("Searching all files for the record that is wrong")
-            for records in records_read:
-                check_records(records.files, records.spec, limit=None)
-        if is_corrupt:
-            raise ValueError(str(error)) from error
-        raise

@@ -54,13 +54,25 @@ def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
         OSError: the file cannot be read, or a compressed file is damaged.
         ValueError: zstd needs a package that is not installed.
     """
-    with explain_file_errors(path), _open_raw(path) as file:
+    with explain_file_errors(path), open_raw(path) as file:
         yield compressed_files.decompress_file(file, path)
+
+
+def open_raw(path: StrPath) -> IO[bytes]:
+    """Opens a file, or STDIN, to read its bytes as they are."""
+    if path == STDIN:
+        # Do not use sys.stdin, which cannot be closed while a thread waits for
+        # input.
+        return open(0, "rb", closefd=False)
+    if is_remote(path):
+        file: IO[bytes] = _import_gfile().GFile(path, "rb")
+        return file
+    return open(path, "rb")
 
 
 def is_compressed(path: StrPath) -> bool:
     """Returns whether the bytes of a file are decompressed to read it."""
-    with explain_file_errors(path), _open_raw(path) as file:
+    with explain_file_errors(path), open_raw(path) as file:
         return (
             compressed_files.guess_compression(
                 compressed_files.buffer_file(file)
@@ -108,18 +120,6 @@ def open_text(
             yield text
         except UnicodeDecodeError:
             raise ValueError(f"{path}: the text is not {name}") from None
-
-
-def _open_raw(path: StrPath) -> IO[bytes]:
-    """Opens a file, or STDIN, to read its bytes as they are."""
-    if path == STDIN:
-        # Do not use sys.stdin, which cannot be closed while a thread waits for
-        # input.
-        return open(0, "rb", closefd=False)
-    if is_remote(path):
-        file: IO[bytes] = _import_gfile().GFile(path, "rb")
-        return file
-    return open(path, "rb")
 
 
 def file_size(path: StrPath) -> int:

@@ -15,7 +15,7 @@ from typing import Self
 import google_crc32c
 
 from data.io import text_files
-from data.io.file_checksums import FileChecksum, compute_shard_checksum
+from data.io.file_checksums import SizeAndChecksum, compute_size_and_checksum
 from files.atomic import atomic_open
 from files.paths import StrPath
 
@@ -25,7 +25,7 @@ _FOOTER_SIZE = 4
 _MAX_LENGTH = 1 << 31
 
 
-class ShardEntry(FileChecksum):
+class ShardEntry(SizeAndChecksum):
     """A file of records, as a manifest lists it."""
 
     path: str
@@ -75,7 +75,7 @@ class RecordWriter(contextlib.ExitStack):
             {
                 "path": path,
                 "num_records": len(range(index, self.num_records, step)),
-                **compute_shard_checksum(path),
+                **compute_size_and_checksum(path),
             }
             for index, path in enumerate(self._paths)
         ]

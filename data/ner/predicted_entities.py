@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from data import output_rows
 from data.arrays import FloatArray
 from data.ner.entity_scoring import list_entities
 from data.ner.labeled_spans import LabeledSpan
 from data.ner.ner_examples import NerExample, find_words
-from data.report import (
+from data.output import output_rows
+from data.output.report import (
     Baseline,
     Heading,
     JudgedPrediction,

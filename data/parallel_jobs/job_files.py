@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from data.io import file_checksums
-from data.io.file_checksums import FileChecksum
+from data.io.file_checksums import SizeAndChecksum
 from data.io.tfrecords import ShardEntry
 from files.atomic import remove_partial
 from files.json_files import JsonObject, read_entry, read_json, write_json
@@ -24,7 +24,7 @@ from files.typed_dict_checks import find_malformed_entry
 MANIFEST_ENDING = ".manifest.json"
 
 
-class InputEntry(FileChecksum):
+class InputEntry(SizeAndChecksum):
     """A file that determines the shards.
 
     Attributes:
@@ -40,7 +40,7 @@ class UnitResult(TypedDict):
 
     Attributes:
         shards: the files that the unit wrote, as
-            `file_checksums.compute_shard_checksum` measures them.
+            `file_checksums.compute_size_and_checksum` measures them.
         counts: {name: number} of what the unit read and wrote, which the
             manifest sums up.
         errors: the first errors of a unit of predict.py, "line 3: why".
@@ -152,9 +152,12 @@ class JobPaths:
 
 
 def create_input_entries(paths: Iterable[str]) -> list[InputEntry]:
-    """Returns path, size and checksum of each file, as a job records them."""
+    """Returns the path, size and checksum of each file, decompressed."""
     return [
-        {"path": path, **file_checksums.compute_file_checksum(path)}
+        {
+            "path": path,
+            **file_checksums.compute_size_and_checksum(path, decompressed=True),
+        }
         for path in paths
     ]
 

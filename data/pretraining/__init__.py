@@ -12,6 +12,7 @@ As in Google's script, a corpus in memory becomes records in these steps:
         instances as records
     documents.py: reads text as documents: lists of sentences, each a list of
         WordPieces
+    sentence_splitting.py: splits the lines of documents, for --sentence_split
     corpus_checks.py: warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, and masks them
         once, with the random draws of Google's code
@@ -26,7 +27,8 @@ do. A unit reads some parts of the corpus, and writes some shards:
 
 Training reads the records:
 
-    record_inspection.py: fingerprints their files, and reads their lengths
+    record_inspection.py: fingerprints their files, and reads their masking and
+        lengths
     dynamic_masking.py: masks records of --dynamic_masking, with the same
         probabilities as instances.py, and new masks in every epoch
 """

@@ -6,7 +6,6 @@ rules of a language.
 """
 
 import math
-import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,9 +14,9 @@ from typing import NamedTuple, TypeAlias
 from data.io import text_files, tf_examples
 from data.pretraining.corpus_checks import guess_markup
 from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.sentence_splitting import create_sentence_splitter
 from data.text import characters, tokenization
 from data.text.tokenization import WordCache
-from dependencies.installation import install_command
 
 # A WordPiece as the bytes that encode its id in a TFRecord. This is for speed:
 # each WordPiece of the vocabulary is encoded once, and the record of an
@@ -96,9 +95,7 @@ class TextEncoder:
                 vocabulary[token] for token in tokenizer.tokenize_word(word)
             ]
         )
-        self._split_sentences = _create_sentence_splitter(
-            options.sentence_split
-        )
+        self._split_sentences = create_sentence_splitter(options.sentence_split)
 
     def encode(self, lines: Iterable[str]) -> Document:
         """Returns the sentences of lines, without sentences of no WordPiece."""
@@ -109,63 +106,6 @@ class TextEncoder:
                 if encoded := self._words.of_all(words):
                     document.append(encoded)
         return document
-
-
-def _create_sentence_splitter(
-    language: str | None,
-) -> Callable[[str], list[str]]:
-    """Returns a function that splits a line of text into sentences.
-
-    Args:
-        language: a language code, the value of --sentence_split. For None, each
-            line is one sentence.
-
-    Raises:
-        ValueError: `language` is not a language code, or the package sentencex
-            is not installed.
-    """
-    if language is None:
-        return lambda line: [line]
-    if not _is_language_code(language):
-        raise ValueError(
-            f"--sentence_split={language} is not a language code; use an ISO "
-            "639 code, such as en, de or zh"
-        )
-    try:
-        # An optional package.
-        import sentencex
-    except ImportError as error:
-        raise ValueError(
-            "--sentence_split needs the package sentencex: "
-            f"{install_command('sentencex')}"
-        ) from error
-
-    return lambda line: [
-        *filter(None, map(str.strip, sentencex.segment(language, line)))
-    ]
-
-
-def _is_language_code(text: str) -> bool:
-    """Returns whether a text is a language code, such as "de" or "zh-yue"."""
-    code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", text)
-    if not code:
-        return False
-    return len(code[1]) == 3 or code[1] in _TWO_LETTER_CODES.split()
-
-
-# The language codes of ISO 639-1 and of its earlier editions, separated by
-# spaces, to reject a wrong code. The package sentencex accepts any code, and
-# splits the text of an unknown language by the rules of English.
-_TWO_LETTER_CODES = (
-    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
-    "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
-    "fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is "
-    "it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln "
-    "lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
-    "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk "
-    "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
-    "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
-)
 
 
 class DocumentReader:

@@ -1,9 +1,10 @@
-"""Fingerprints files of pretraining records, and reads their lengths.
+"""Fingerprints files of pretraining records, reads their masking and lengths.
 
 The manifest that create_pretraining_data.py wrote beside the files contains
 their checksums. Files without a manifest are read.
 """
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,28 @@ from terminal import progress
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 # Size of the checksum at the end of a record, and so of a file.
 _FOOTER_SIZE = 4
+
+
+def are_masked(files: Sequence[str]) -> bool:
+    """Returns whether pretraining records contain masks.
+
+    Records that create_pretraining_data.py wrote with --dynamic_masking contain
+    no masks. The function reads only the first record.
+
+    To read records without masks, training needs a vocabulary. Files that are
+    empty, or that contain no records for pretraining, count as masked. So the
+    user is not asked for a vocabulary that would not help, and
+    `record_checks.check_records` says what is wrong with the files.
+    """
+    all_records = itertools.chain.from_iterable(
+        map(tfrecords.read_records, files)
+    )
+    try:
+        names = {*tf_examples.feature_lengths(next(all_records, b""))}
+    except ValueError:
+        names = set()
+    is_unmasked = "input_ids" in names and "masked_lm_positions" not in names
+    return not is_unmasked
 
 
 def read_masking_and_lengths(

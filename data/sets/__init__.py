@@ -11,7 +11,8 @@ nothing is held.
 
 Read the modules in this order:
 
-    set_names.py: names the sets and their files, such as --data_file
+    set_names.py: names the sets and their files
+    data_file_options.py: the flags of a single file, --data_file
     text_keys.py: decides by a row's texts in which set of --data_file it is
     example_reader.py: the interface of the readers
     held_sets.py: the first two classes

@@ -13,9 +13,10 @@ from typing import Generic, TypeVar
 
 from absl import logging
 
+from data.sets.data_file_options import DataFileOptions
 from data.sets.example_reader import ExampleReader, RowExampleT, SetFile
 from data.sets.repeated_texts import RepeatedTexts
-from data.sets.set_names import BaseSet, DataFileOptions, find_set_file
+from data.sets.set_names import BaseSet, find_set_file
 from data.sets.text_keys import split_fraction_of
 from files.paths import StrPath
 from model_folders.labels import describe_labels

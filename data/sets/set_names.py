@@ -10,15 +10,12 @@ Files of a run follow Google's code: the records of the set "dev" are in
 eval.tf_record, and those of the set "test" in predict.tf_record.
 """
 
-import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias, TypeGuard, get_args
 
 from data.io.compressed_files import uncompressed_name
 from files.paths import StrPath
-from options import fields
-from options.fields import PathType
 
 # The name of a set, such as "dev" or "dev_mm".
 SetName: TypeAlias = str
@@ -30,28 +27,6 @@ _FILE_STEM_OF_SET: Final[Mapping[BaseSet, str]] = {
     "dev": "eval",
     "test": "predict",
 }
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class DataFileOptions:
-    """Options for splitting a single file of examples."""
-
-    data_file: str | None = fields.training_option(
-        None,
-        "One file of labeled examples, instead of --data_dir. The script "
-        "splits it, trains, evaluates each epoch, reports, and exports the "
-        "best step to OUTPUT_DIR_model, unless your flags say otherwise. By "
-        "default, --do_train and --do_eval are then True.",
-        path_type=PathType.INPUT_FILE,
-    )
-    dev_fraction: float = fields.training_option(
-        0.2,
-        "Fraction of --data_file to evaluate on. A row's texts alone decide "
-        "whether the row is evaluated. The default is that of the run, or of "
-        "the run that --init_checkpoint names.",
-        at_least=0.01,
-        at_most=0.9,
-    )
 
 
 def is_base_set(set_name: SetName) -> TypeGuard[BaseSet]:

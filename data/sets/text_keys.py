@@ -4,8 +4,8 @@ Nothing else decides: no seed, label, order or other row. So a row stays in its
 set when rows are added, removed, sorted or corrected around it, and copies that
 differ only in case, accents, blanks or invisible characters share a set.
 
-The readers of data/ need it to split a file. training/dev_set_rules.py says
-what else keeps a dev set apart.
+The readers of data/ need it to split a file. training/dev_set/ says what
+else keeps a dev set apart.
 """
 
 import functools

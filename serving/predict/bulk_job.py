@@ -13,9 +13,9 @@ from pathlib import Path
 
 from absl import logging
 
-from data import output_writer
 from data.io import file_checksums
-from data.output_rows import (
+from data.output import output_writer
+from data.output.output_rows import (
     OutputRow,
     OutputSchema,
 )
@@ -28,7 +28,7 @@ from data.parallel_jobs.job_files import (
     create_input_entries,
 )
 from data.tables.file_ranges import FileRange, split_files
-from exporting import checksums
+from exporting import export_checksums
 from files.json_files import write_json
 from serving.predict.bulk_schema import create_schema, read_input_columns
 from serving.predict.bulk_setup import BulkSetup
@@ -87,7 +87,7 @@ class BulkUnit:
                 {
                     "path": shard,
                     "num_records": counts.num_rows,
-                    **file_checksums.compute_shard_checksum(path),
+                    **file_checksums.compute_size_and_checksum(path),
                 }
             ],
             "counts": counts._asdict(),
@@ -144,7 +144,9 @@ class BulkJob(Job[BulkUnit]):
             "version": _VERSION,
             "flags": {**setup.flags(), "num_shards": self.num_shards},
             "inputs": create_input_entries(self.input_files),
-            "model": checksums.list_file_checksums(folder, setup.model.engine),
+            "model": export_checksums.list_file_checksums(
+                folder, setup.model.engine
+            ),
         }
 
     def create_units(self) -> list[BulkUnit]:

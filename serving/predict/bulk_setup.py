@@ -9,10 +9,10 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from data.output_writer import OutputFormat
+from data.output.output_writer import OutputFormat
 from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
-from exporting import checksums
+from exporting import export_checksums
 from exporting.export_formats import ExportFormat
 from files.paths import is_remote
 from serving.model_cache import MODEL_CACHE
@@ -151,7 +151,7 @@ class BulkSetup:
         """
         folder = Path(self.absolute_path_of(self.model.folder))
         self._check_checksum(
-            checksums.compute_export_checksum(folder, self.model.engine)
+            export_checksums.compute_export_checksum(folder, self.model.engine)
         )
 
     def _check_checksum(self, checksum: str) -> None:

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
-from data import output_writer
+from data.output import output_writer
 from data.parallel_jobs.beam_options import BeamOptions
 from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
 from options.config import Config

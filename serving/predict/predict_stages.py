@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from absl import logging
 
 from data.io import text_files
-from data.output_writer import (
+from data.output.output_writer import (
     OutputCounts,
     OutputFormat,
     write_output,

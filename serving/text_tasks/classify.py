@@ -10,8 +10,7 @@ from data.arrays import FloatArray
 from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
-from exporting import export_formats
-from model_folders.model_json import ClassifierSettings
+from model_folders.model_json import ClassifierSettings, output_mode_of
 from model_folders.output_modes import CLASSIFICATION, REGRESSION, OutputMode
 from serving.engines import OutputArrays
 from serving.text_tasks.request_fields import RequestField
@@ -48,7 +47,7 @@ def parse_classifier_head(head_settings: ClassifierSettings) -> ClassifierHead:
     """Returns the head of a classifier, by its settings."""
     return ClassifierHead(
         labels=[*(head_settings.get("labels") or ())],
-        output_mode=export_formats.output_mode_of(head_settings),
+        output_mode=output_mode_of(head_settings),
         doc_stride=head_settings.get("doc_stride", 0),
     )
 

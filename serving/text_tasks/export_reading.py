@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from data.text.tokenization import FullTokenizer
-from exporting import checksums
+from exporting import export_checksums
 from model_folders import model_json
 from model_folders.kinds import ModelClass
 from model_folders.model_json import HeadSettings
@@ -58,7 +58,7 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
             the network. Or the model was trained with another vocabulary.
     """
     preset = _read_preset(folder)
-    checksums.check_network_files(folder, engine.name, preset.model_json)
+    export_checksums.check_network_files(folder, engine.name, preset.model_json)
     head_settings: HeadSettings = {
         **preset.head_settings,
         "labels": preset.labels,

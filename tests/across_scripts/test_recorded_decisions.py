@@ -1,8 +1,8 @@
 """Later commands on the folder of a run keep what the run decided.
 
 test_recorded_decisions_chain.py starts runs from runs, and
-tests/training/fine_tuning/test_dev_set_comparison.py tests without runs which
-rows are in doubt.
+tests/training/dev_set/test_comparison.py tests without runs which rows are in
+doubt.
 """
 
 import json

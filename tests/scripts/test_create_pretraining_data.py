@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from data.io import feature_specs, record_datasets, tfrecords
+from data.io import feature_specs, record_checks, record_datasets, tfrecords
 from tests.support import (
     golden,
     script_runner,
@@ -103,9 +103,7 @@ def test_the_shards_contain_the_instances_that_are_counted(written_shards):
     names = [f"out-0000{number}-of-00003" for number in range(3)]
     assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
     files = [str(made / name) for name in names]
-    record_datasets.check_records(
-        files, feature_specs.pretraining_spec(128, 20)
-    )
+    record_checks.check_records(files, feature_specs.pretraining_spec(128, 20))
     count = tfrecords.count_records(files)
     assert count > 1000
     assert f"{count:,} instances" in written_shards.done.stdout

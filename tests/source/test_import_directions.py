@@ -123,7 +123,7 @@ def test_training_imports_only_the_engines_of_serving():
 
 # Of exporting/, serving/ needs these modules, which describe an export.
 _DESCRIBES_EXPORTS = {
-    "exporting.checksums",
+    "exporting.export_checksums",
     "exporting.export_formats",
 }
 
@@ -156,7 +156,7 @@ WITHOUT_TENSORFLOW = (
     "command_line",
     "data.text.tokenization",
     "dependencies",
-    "exporting.checksums",
+    "exporting.export_checksums",
     "exporting.export_formats",
     "exporting.export_options",
     "files",
@@ -167,15 +167,13 @@ WITHOUT_TENSORFLOW = (
     "serving",
     "terminal",
     "training.config",
-    "training.dev_set_rules",
+    "training.dev_set",
     "training.extraction",
-    "training.fine_tuning.dev_set_comparison",
     "training.preparation",
     "training.pretraining.record_decisions",
     "training.run_files.model_description",
     "training.run_files.result_files",
     "training.run_files.run_folder",
-    "training.set_fingerprints",
     "training.tasks",
 )
 

@@ -12,9 +12,10 @@ from typing import Any
 from data.ner import annotation_files
 from data.ner.ner_examples import NerExample, NerOptions
 from data.ner.ner_reader import NerReader
+from data.sets.data_file_options import DataFileOptions
 from data.sets.example_reader import SetFile
 from data.sets.held_sets import FileSets
-from data.sets.set_names import BaseSet, DataFileOptions
+from data.sets.set_names import BaseSet
 
 # Two sentences, which tests write in many layouts.
 WORDS = [["Anna", "left", "Oslo", "."], ["It", ",", '"', "rains"]]

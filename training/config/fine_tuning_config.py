@@ -4,7 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Self, TypeVar
 
-from data.sets.set_names import BaseSet, DataFileOptions, SetName
+from data.sets.data_file_options import DataFileOptions
+from data.sets.set_names import BaseSet, SetName
 from model_folders.reading.preset import NetworkArguments
 from options import fields
 from options.fields import PathType, group, option_changes

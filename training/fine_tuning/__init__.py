@@ -3,7 +3,6 @@
     flow.py: `fine_tune`: all stages of a command, and how it ends
     encoded_sets.py: reads the sets, writes their records, and identifies them
     plan.py: what the run trains and records, and what a resumed run must keep
-    dev_set_comparison.py: whether the weights were trained on the dev set
     dev_set_scores.py: scores of a dev set, by the outputs of its records
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
     checked_export.py: exports the model, unless the export scores much lower

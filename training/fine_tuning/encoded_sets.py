@@ -12,13 +12,13 @@ from typing import Any
 from absl import logging
 
 from data.io import feature_specs, record_datasets
+from data.io.file_checksums import compute_crc32
 from data.io.tfrecords import RecordWriter
 from data.sets.set_names import SetName, file_stem_of, is_base_set
 from files.paths import StrPath
 from terminal.progress import track
 from training.config.fine_tuning_config import FineTuningConfig
-from training.run_files import fingerprints
-from training.set_fingerprints import SetFingerprint
+from training.dev_set.set_fingerprints import SetFingerprint
 from training.task import (
     AnyEncodedSet,
     AnyEncodedSets,
@@ -158,7 +158,7 @@ def fingerprint_sets(
         recorded_name = file_stem_of(set_name)
         if file := _find_only_file(config, set_name):
             name = os.path.basename(file)
-            _, checksum = fingerprints.size_and_checksum(file)
+            checksum = compute_crc32(file)
         else:
             folder = config.fine_tuning.data_dir or recorded_name
             folder_name = os.path.basename(os.path.normpath(folder))

@@ -11,10 +11,10 @@ from training.loop.batch_predictor import BatchPredictor
 from training.loop.best_step_callback import (
     BestStepCallback,
     BestStepRule,
-    evaluate_once_per_step,
 )
 from training.loop.callbacks import Callback
 from training.loop.ending import EndReasons
+from training.loop.once_per_step import evaluate_once_per_step
 from training.loop.trainer import Trainer
 from training.task import (
     AnyEncodedSet,

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from data.io import record_datasets
+from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.scores import list_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.comparison import compare_dev_set
 from training.fine_tuning.checked_export import export_model
-from training.fine_tuning.dev_set_comparison import compare_dev_set
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
@@ -70,7 +70,13 @@ def fine_tune(task: AnyFineTuningTask) -> int:
     )
     encoded_sets = write_encoded_sets(task, config.state_folder)
     set_fingerprints = fingerprint_sets(config, encoded_sets)
-    dev_set_comparison = compare_dev_set(starting_point, set_fingerprints)
+    dev_set_comparison = compare_dev_set(
+        config,
+        set_fingerprints,
+        starting_point.preset,
+        dev_set_rule=starting_point.dev_set_rule,
+        is_own_run=starting_point.is_own_run,
+    )
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
     trainer = load_trainer(
@@ -78,7 +84,7 @@ def fine_tune(task: AnyFineTuningTask) -> int:
     )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
-    with record_datasets.explain_record_errors(records):
+    with record_checks.explain_record_errors(records):
         if plan.num_steps:
             reasons = fine_tuner.train(plan.num_steps.training)
             if reasons.is_stopped:

@@ -9,17 +9,18 @@ import json
 import zlib
 from typing import cast
 
-from model_folders.model_json import TrainingSettings
-from training.dev_set_rules import (
+from model_folders.model_json import (
     DEV_SET_RULE_ENTRY,
-    choose_dev_set_rule_to_record,
+    SETS_ENTRY,
+    TrainingSettings,
 )
+from training.dev_set.rules import choose_dev_set_rule_to_record
+from training.dev_set.set_fingerprints import SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.run_plan import RunPlan
 from training.preparation import resume_checks
-from training.run_files.fingerprints import fingerprint_files
+from training.run_files.input_fingerprints import fingerprint_files
 from training.run_files.training_settings import create_training_settings
-from training.set_fingerprints import SETS_ENTRY, SetFingerprints
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 
 

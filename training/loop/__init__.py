@@ -20,6 +20,7 @@ The steps:
     callbacks.py: `Callback`: what runs after each step
     summary_callback.py: adds the losses to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step
+    once_per_step.py: evaluates no step twice
 
 After them:
 

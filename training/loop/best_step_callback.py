@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from absl import logging
 
@@ -14,7 +14,6 @@ from training.run_files.run_weights import RunWeights
 
 # Returns the scores of the current weights on the dev set.
 Evaluate: TypeAlias = Callable[[], Scores]
-EvaluationT = TypeVar("EvaluationT")
 
 
 class BestStepRule(NamedTuple):
@@ -144,25 +143,3 @@ def _log_evaluation(
         ", ".join(f"{name} {value:.4g}" for name, value in shown.items()),
         " (the best so far)" if is_best else "",
     )
-
-
-def evaluate_once_per_step(
-    run_weights: RunWeights, evaluate: Callable[[], EvaluationT]
-) -> Callable[[], EvaluationT]:
-    """Returns a function that evaluates the weights of each step only once.
-
-    The last step of the training is often the one that --do_eval evaluates.
-
-    Args:
-        run_weights: the weights, which know their step.
-        evaluate: evaluates the current weights.
-    """
-    evaluation_of_step: dict[int, EvaluationT] = {}
-
-    def evaluate_new_step() -> EvaluationT:
-        step = run_weights.global_step
-        if step not in evaluation_of_step:
-            evaluation_of_step[step] = evaluate()
-        return evaluation_of_step[step]
-
-    return evaluate_new_step

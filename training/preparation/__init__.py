@@ -43,6 +43,6 @@ A command meets the checks in this order:
 Other checks stand beside what they need: `Config.check` compares flags with
 flags, training/pretraining/ checks the network and the records that it reads,
 and training/loop/teacher_loading.py the teacher.
-training/fine_tuning/dev_set_comparison.py compares the dev set with the sets
-that the weights were trained on.
+training/dev_set/comparison.py compares the dev set with the sets that the
+weights were trained on.
 """

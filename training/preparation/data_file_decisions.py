@@ -16,7 +16,7 @@ from data.text.tokenization import FullTokenizer
 from options.parsed_command import ParsedCommand
 from training.config.fine_tuning_config import DataFileConfigT
 from training.config.model_config import required_value
-from training.dev_set_rules import choose_dev_set_rule
+from training.dev_set.rules import choose_dev_set_rule
 from training.starting_point import StartingPoint
 
 # Number of steps that a run on few rows should have, by reading them again.

@@ -10,7 +10,9 @@ from typing import Literal
 
 from model_folders.fingerprints import FingerprintEntry
 from model_folders.model_json import (
+    DEV_SET_RULE_ENTRY,
     MODEL_JSON_FILE,
+    SETS_ENTRY,
     RunFlagsEntry,
     TrainingSettings,
 )
@@ -18,10 +20,8 @@ from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
 from options.fields import Role
 from training.config.training_config import TrainingConfig
-from training.dev_set_rules import DEV_SET_RULE_ENTRY
-from training.set_fingerprints import (
+from training.dev_set.set_fingerprints import (
     DEV_SET,
-    SETS_ENTRY,
     TRAIN_SET,
     SetFingerprint,
     SetFingerprints,

@@ -23,7 +23,7 @@ from model_folders.reading.weights_paths import check_exists
 from options.parsed_command import ParsedCommand
 from training.config.model_config import check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
-from training.dev_set_rules import dev_set_rule_of
+from training.dev_set.rules import dev_set_rule_of
 from training.preparation.model_files import (
     read_bert_config,
     read_tokenizer,

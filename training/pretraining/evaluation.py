@@ -15,7 +15,7 @@ from modeling.base_loss import sum_terms
 from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.best_step_callback import evaluate_once_per_step
+from training.loop.once_per_step import evaluate_once_per_step
 from training.loop.trainer import Trainer
 
 # A run of fewer steps is a trial, of which nobody expects anything.

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from absl import logging
 
 import modeling
-from data.io import record_datasets
+from data.io import record_checks, record_datasets
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
@@ -62,7 +62,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     )
     evaluator = PretrainingEvaluator(config, records.dev, trainer)
     evaluation = None
-    with record_datasets.explain_record_errors(records):
+    with record_checks.explain_record_errors(records):
         if plan.num_steps:
             reasons = _train(config, trainer, records.train, evaluator)
             if reasons.is_stopped:

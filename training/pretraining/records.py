@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import feature_specs, record_datasets
+from data.io import feature_specs, record_checks, record_datasets
 from data.io.text_files import expand_patterns
 from data.io.tfrecords import count_records
 from data.pretraining import record_inspection
@@ -62,7 +62,7 @@ def _open_records_of_flag(
     config = starting_point.config
     files = expand_patterns(pattern, name)
     logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
-    if record_datasets.are_masked(files):
+    if record_inspection.are_masked(files):
         dynamic_masking = None
         spec = feature_specs.pretraining_spec(
             config.pretraining.max_seq_length,
@@ -78,7 +78,7 @@ def _open_records_of_flag(
         starting_point.bert_config.vocab_size,
         starting_point.bert_config.type_vocab_size,
     )
-    record_datasets.check_records(files, spec)
+    record_checks.check_records(files, spec)
     if not config.training.do_train:
         _check_record_lengths(config, files)
     return record_datasets.Records(files, spec, dynamic_masking)

@@ -9,7 +9,7 @@ Read the modules in this order:
     model_description.py: model.json, and the files that it lists
     training_settings.py: the settings in model.json that a resumed run must
         keep
-    fingerprints.py: names, sizes and checksums of the files of a training
+    input_fingerprints.py: the fingerprints of a training's input files
     history.py: `History`: the metrics, steps and hours of a run, in
         history.jsonl and for TensorBoard
     best_step.py: `BestStep`: the step with the best scores so far, and whether

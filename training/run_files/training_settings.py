@@ -18,7 +18,7 @@ from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset, read_preset
 from model_folders.reading.weights_paths import folder_of
 from training.config.training_config import TrainingConfig
-from training.run_files.fingerprints import fingerprint_checkpoint
+from training.run_files.input_fingerprints import fingerprint_checkpoint
 from training.starting_point import StartingPoint
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
-from data import report
 from data.arrays import FloatArray
 from data.classification import (
     label_codec,
@@ -24,6 +23,7 @@ from data.classification.classification_features import (
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_tasks
 from data.io import feature_specs
+from data.output import report
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders.bert_config import BertConfig
 from model_folders.model_json import HeadSettings

@@ -15,8 +15,9 @@ from data.classification.user_tables.table_reader import (
     TableReader,
 )
 from data.classification.user_tables.table_tasks import TableTaskDefinition
+from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import FileSets
-from data.sets.set_names import DataFileOptions, find_set_file
+from data.sets.set_names import find_set_file
 from data.tables.tables import Table
 from files.paths import StrPath
 from model_folders.output_modes import REGRESSION

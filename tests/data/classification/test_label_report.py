@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from data import report
 from data.classification.classification_examples import InputExample
 from data.classification.label_codec import LabelCodec
 from data.classification.label_report import write_label_report
+from data.output import report
 from tests.support.report_page import ReportPage
 
 HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})

@@ -1,7 +1,5 @@
 """Batches of TFRecords, and their order."""
 
-import math
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -96,33 +94,3 @@ def test_skipping_gives_the_tail_of_the_full_sequence(
 
     full = first_ids_of(dataset(0), (skip + 60) // 5 + 1)
     assert first_ids_of(dataset(skip), 12) == full[skip : skip + 60]
-
-
-@pytest.mark.parametrize("are_masked", [True, False])
-def test_the_first_record_tells_whether_all_contain_masks(tmp_path, are_masked):
-    spec = SPEC if are_masked else feature_specs.unmasked_pretraining_spec(4)
-    path = str(tmp_path / "a.tfrecord")
-    with RecordWriter([path]) as writer:
-        features = {name: [1] * math.prod(spec[name].shape) for name in spec}
-        writer.write(encode_example(features))
-    assert record_datasets.are_masked([path]) == are_masked
-
-
-@pytest.mark.parametrize(
-    "records",
-    [
-        [],
-        [b"not a tf.train.Example"],
-        [encode_example({"label_ids": [1]})],
-        # Contains the name of a feature, but no features.
-        [b"\x12input_ids"],
-    ],
-)
-def test_files_without_records_for_pretraining_count_as_masked(
-    tmp_path, records
-):
-    path = str(tmp_path / "a.tfrecord")
-    with RecordWriter([path]) as writer:
-        for record in records:
-            writer.write(record)
-    assert record_datasets.are_masked([path])

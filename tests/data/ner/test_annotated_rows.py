@@ -12,8 +12,8 @@ from data.ner import predicted_entities
 from data.ner.annotated_rows import AnnotatedRow
 from data.ner.ner_examples import NerOptions
 from data.ner.ner_reader import NerReader
+from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import FileSets
-from data.sets.set_names import DataFileOptions
 from tests.support.tagged_words import read_annotated_texts
 
 TEXT = "Anna left Oslo."

@@ -4,8 +4,8 @@ import pytest
 
 from data.ner.ner_examples import NerOptions
 from data.ner.ner_reader import NerReader
+from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import FileSets
-from data.sets.set_names import DataFileOptions
 from tests.support.log_lines import logged_warnings
 from tests.support.tables import workbooks
 from tests.support.tagged_words import (

@@ -11,8 +11,8 @@ from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_examples import NerOptions
 from data.ner.ner_reader import NerReader
+from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import FileSets
-from data.sets.set_names import DataFileOptions
 from tests.support import golden
 from tests.support.paths import ROOT
 

@@ -6,8 +6,8 @@ import pytest
 
 from data.ner.ner_examples import NerOptions
 from data.ner.ner_reader import NerReader
+from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import FileSets
-from data.sets.set_names import DataFileOptions
 from tests.support.paths import SAMPLES
 
 

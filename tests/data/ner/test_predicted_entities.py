@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from data import report
 from data.ner.ner_examples import NerExample
 from data.ner.predicted_entities import (
     write_columns,
     write_entities,
     write_entity_report,
 )
+from data.output import report
 from tests.support.report_page import ReportPage
 
 TEXT = "Anna Berg left  Oslo."

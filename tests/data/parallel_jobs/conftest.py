@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from data.io.file_checksums import compute_shard_checksum
+from data.io.file_checksums import compute_size_and_checksum
 from data.parallel_jobs.job_files import JobFiles, JobPaths
 from files.json_files import write_json
 
@@ -21,7 +21,7 @@ class Unit(NamedTuple):
         (path,) = self.shards
         with open(path, "w") as file:
             file.write(self.text)
-        checksum = compute_shard_checksum(path)
+        checksum = compute_size_and_checksum(path)
         entry = {"path": path, "num_records": 1, **checksum}
         write_json(
             self.result_file, {"shards": [entry], "counts": {"texts": 1}}

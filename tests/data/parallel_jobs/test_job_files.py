@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from data.io.file_checksums import compute_shard_checksum
+from data.io.file_checksums import compute_size_and_checksum
 from data.parallel_jobs.job_files import (
     JobFiles,
     JobPaths,
@@ -20,7 +20,7 @@ def entry_of(path):
     return {
         "path": str(path),
         "num_records": 1,
-        **compute_shard_checksum(path),
+        **compute_size_and_checksum(path),
     }
 
 

@@ -1,12 +1,13 @@
 """What tells files of pretraining records apart, and their lengths."""
 
 import json
+import math
 import os
 import shutil
 
 import pytest
 
-from data.io import tf_examples, tfrecords
+from data.io import feature_specs, tf_examples, tfrecords
 from data.parallel_jobs.job_files import JobFiles, JobPaths
 from data.pretraining import record_inspection, sharded_writing
 
@@ -142,3 +143,38 @@ def test_a_manifest_that_is_not_json_is_named(shard_files):
         json.dump([1], file)
     with pytest.raises(ValueError, match=r"made\.manifest\.json"):
         record_inspection.fingerprint_records(shard_files)
+
+
+@pytest.mark.parametrize("are_masked", [True, False])
+def test_the_first_record_tells_whether_all_contain_masks(tmp_path, are_masked):
+    masked_spec = feature_specs.pretraining_spec(4, 2)
+    spec = (
+        masked_spec
+        if are_masked
+        else feature_specs.unmasked_pretraining_spec(4)
+    )
+    path = str(tmp_path / "a.tfrecord")
+    with tfrecords.RecordWriter([path]) as writer:
+        features = {name: [1] * math.prod(spec[name].shape) for name in spec}
+        writer.write(tf_examples.encode_example(features))
+    assert record_inspection.are_masked([path]) == are_masked
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [],
+        [b"not a tf.train.Example"],
+        [tf_examples.encode_example({"label_ids": [1]})],
+        # Contains the name of a feature, but no features.
+        [b"\x12input_ids"],
+    ],
+)
+def test_files_without_records_for_pretraining_count_as_masked(
+    tmp_path, records
+):
+    path = str(tmp_path / "a.tfrecord")
+    with tfrecords.RecordWriter([path]) as writer:
+        for record in records:
+            writer.write(record)
+    assert record_inspection.are_masked([path])

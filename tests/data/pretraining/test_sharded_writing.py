@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io import feature_specs, record_datasets, tfrecords
-from data.pretraining import instance_units, sharded_writing
+from data.io import feature_specs, record_checks, tfrecords
+from data.pretraining import instance_units, record_inspection, sharded_writing
 from data.pretraining.instance_units import InstanceUnit
 from data.pretraining.sharded_writing import write_records_at_scale
 from files import lock
@@ -228,13 +228,13 @@ def test_a_shard_may_be_empty(tmp_path):
     )
     assert {entry["bytes"] > 0 for entry in manifest["shards"]} == {True, False}
     paths = [entry["path"] for entry in manifest["shards"]][::-1]
-    record_datasets.check_records(paths, feature_specs.pretraining_spec(64, 10))
-    assert record_datasets.are_masked(paths)
+    record_checks.check_records(paths, feature_specs.pretraining_spec(64, 10))
+    assert record_inspection.are_masked(paths)
     unmasked = create_shards(
         tmp_path / "unmasked", num_shards=99, dynamic_masking=True
     )
     paths = [entry["path"] for entry in unmasked["shards"]][::-1]
-    assert not record_datasets.are_masked(paths)
+    assert not record_inspection.are_masked(paths)
 
 
 @pytest.mark.parametrize(

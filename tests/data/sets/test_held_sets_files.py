@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import pytest
 
+from data.sets.data_file_options import DataFileOptions
 from data.sets.example_reader import ExampleReader
 from data.sets.held_sets import FileSets
-from data.sets.set_names import DataFileOptions
 from tests.support.log_lines import logged_warnings
 
 

@@ -11,8 +11,8 @@ import pytest
 from model_folders.reading.input_length import read_max_seq_length
 from model_folders.reading.preset import read_preset
 from tests.support.models import tiny_config
-from training.dev_set_rules import dev_set_rule_of
-from training.set_fingerprints import set_fingerprints_of
+from training.dev_set.rules import dev_set_rule_of
+from training.dev_set.set_fingerprints import set_fingerprints_of
 
 MISSING = object()
 ODD = [

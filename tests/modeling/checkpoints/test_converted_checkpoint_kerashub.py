@@ -21,7 +21,7 @@ from tests.support.weights.kerashub_presets import (
     copy_backbone,
     copy_recorded,
 )
-from training.run_files import fingerprints
+from training.run_files import input_fingerprints
 
 MASKED_LM = {
     "_intermediate_dense/vars/0": (32, 32),
@@ -122,10 +122,10 @@ def test_the_index_chooses_between_two_files_with_a_weight(sharded_preset):
 
 def test_all_files_of_an_index_have_fingerprints(sharded_preset):
     folder, index = sharded_preset
-    before = fingerprints.fingerprint_checkpoint(str(folder))
+    before = input_fingerprints.fingerprint_checkpoint(str(folder))
     assert "model_00001.weights.h5" in [name for name, *_ in before]
     zero_unlisted(folder, index)
-    assert fingerprints.fingerprint_checkpoint(str(folder)) != before
+    assert input_fingerprints.fingerprint_checkpoint(str(folder)) != before
 
 
 def test_a_missing_file_of_the_index_is_named(sharded_preset):

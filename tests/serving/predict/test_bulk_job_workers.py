@@ -9,7 +9,7 @@ from concurrent import futures
 
 import pytest
 
-from data.output_writer import OutputCounts
+from data.output.output_writer import OutputCounts
 from data.parallel_jobs import workers
 from data.tables.table_layout import LayoutOptions
 from serving import model_cache

@@ -16,8 +16,9 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.user_tables.table_columns import ColumnOptions
 from data.classification.user_tables.table_processor import open_table_processor
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
+from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import HeldSets
-from data.sets.set_names import DataFileOptions, base_set_of
+from data.sets.set_names import base_set_of
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv
 

@@ -3,6 +3,7 @@
 import pytest
 
 import modeling
+from model_folders.model_json import SETS_ENTRY
 from tests.support.models import SMALL, TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
 from tests.support.tasks.toy_task import (
@@ -16,6 +17,7 @@ from tests.support.tasks.toy_task import (
     run_task,
 )
 from training.config.training_config import NumSteps
+from training.dev_set.set_fingerprints import SetFingerprint
 from training.fine_tuning.encoded_sets import (
     fingerprint_sets,
     write_encoded_sets,
@@ -26,7 +28,6 @@ from training.fine_tuning.plan import (
     plan_fine_tuning,
 )
 from training.preparation.starting_point_loading import load_starting_point
-from training.set_fingerprints import SETS_ENTRY, SetFingerprint
 
 
 class LabeledTask(ToyTask):

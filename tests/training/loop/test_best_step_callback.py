@@ -23,7 +23,6 @@ from tests.support.two_weight_model import (
 from training.loop.best_step_callback import (
     BestStepCallback,
     BestStepRule,
-    evaluate_once_per_step,
 )
 from training.run_files.best_step import BestEvaluation
 
@@ -180,18 +179,3 @@ def test_a_score_is_better_if_it_is_higher_and_a_loss_if_it_is_lower(
     best = BestEvaluation(1, {metric: 0.5})
     rule = BestStepRule(1, metric)
     assert rule.is_better({metric: value}, best) == is_better
-
-
-def test_the_weights_of_a_step_are_evaluated_once(tmp_path):
-    trainer = create_loop_trainer(tmp_path)
-    evaluated = []
-
-    def evaluate():
-        evaluated.append(trainer.run_weights.global_step)
-        return {"score": -len(evaluated)}
-
-    evaluate_once = evaluate_once_per_step(trainer.run_weights, evaluate)
-    assert evaluate_once() == evaluate_once() == {"score": -1}
-    trainer.run_weights.advance(1)
-    assert evaluate_once() == {"score": -2}
-    assert evaluated == [0, 1]

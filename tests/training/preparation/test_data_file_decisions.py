@@ -12,14 +12,14 @@ import modeling
 from data.classification.user_tables.table_columns import ColumnOptions
 from data.classification.user_tables.table_processor import open_table_processor
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.set_names import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
 from tests.support.log_lines import logged_warnings
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
-from training.dev_set_rules import DevSetRule
+from training.dev_set.rules import DevSetRule
 from training.preparation.data_file_decisions import decide_by_rows
 
 COLUMNS = {

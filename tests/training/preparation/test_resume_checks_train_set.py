@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from model_folders.reading.preset import Preset
+from training.dev_set.set_fingerprints import SetFingerprint
 from training.preparation.resume_checks import check_resumed_train_set
-from training.set_fingerprints import SetFingerprint
 
 THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(

@@ -18,7 +18,7 @@ from training.preparation.starting_point_loading import (
     complete_flags,
     read_initial_folder,
 )
-from training.run_files import fingerprints
+from training.run_files import input_fingerprints
 from training.run_files.training_settings import create_training_settings
 
 
@@ -98,7 +98,7 @@ def test_labels_in_another_order_are_another_teacher(options, tmp_path):
 def test_all_files_of_a_preset_of_kerashub_are_compared(tmp_path, name):
     recorded = ROOT / "tests/testdata/weights/kerashub/classifier"
     folder = shutil.copytree(recorded, tmp_path / "preset")
-    before = fingerprints.fingerprint_checkpoint(str(folder))
+    before = input_fingerprints.fingerprint_checkpoint(str(folder))
     content = (folder / name).read_bytes()
     if name.endswith(".h5"):
         # The last bytes are values.
@@ -106,13 +106,13 @@ def test_all_files_of_a_preset_of_kerashub_are_compared(tmp_path, name):
     else:
         content += b" "
     (folder / name).write_bytes(content)
-    assert fingerprints.fingerprint_checkpoint(str(folder)) != before
+    assert input_fingerprints.fingerprint_checkpoint(str(folder)) != before
 
 
 def test_all_files_of_an_index_are_compared(tmp_path):
     recorded = ROOT / "tests/testdata/weights/transformers4/sharded"
     folder = shutil.copytree(recorded, tmp_path / "model")
-    before = fingerprints.fingerprint_checkpoint(str(folder))
+    before = input_fingerprints.fingerprint_checkpoint(str(folder))
     file = folder / "tf_model-00002-of-00002.h5"
     with h5py.File(file, "r+") as stored:
         values = []
@@ -121,4 +121,4 @@ def test_all_files_of_an_index_are_compared(tmp_path):
             value for value in values if isinstance(value, h5py.Dataset)
         )
         weight[...] = weight[...] + 1
-    assert fingerprints.fingerprint_checkpoint(str(folder)) != before
+    assert input_fingerprints.fingerprint_checkpoint(str(folder)) != before

@@ -8,7 +8,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.user_tables.table_columns import ColumnOptions
 from data.classification.user_tables.table_processor import open_table_processor
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.set_names import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks.task_sets import create_classifier_start, create_set

@@ -6,8 +6,8 @@ import pytest
 from data.ner.ner_examples import NerExample, NerOptions
 from data.ner.ner_reader import NerReader
 from data.ner.sentence_windows import create_ner_features
+from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import FileSets
-from data.sets.set_names import DataFileOptions
 from modeling import BertTokenClassifier
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set

@@ -8,7 +8,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.user_tables.table_columns import ColumnOptions
 from data.classification.user_tables.table_processor import open_table_processor
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.set_names import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.labeled_tables import (
     open_task_processor,

@@ -24,15 +24,14 @@ from training.config.fine_tuning_config import (
     DataFileConfig,
     FineTuningConfig,
 )
-from training.dev_set_rules import DevSetRule, dev_set_rule_of, has_data_file
-from training.set_fingerprints import (
+from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
+from training.dev_set.set_fingerprints import (
     DEV_SET,
     TRAIN_SET,
     SetFingerprint,
     SetFingerprints,
     set_fingerprints_of,
 )
-from training.starting_point import StartingPoint
 
 
 class DevSetCase(enum.Enum):
@@ -96,8 +95,12 @@ class DevSetComparison(NamedTuple):
 
 
 def compare_dev_set(
-    starting_point: StartingPoint[FineTuningConfig],
+    config: FineTuningConfig,
     set_fingerprints: SetFingerprints,
+    preset: Preset | None,
+    *,
+    dev_set_rule: DevSetRule | None,
+    is_own_run: bool,
 ) -> DevSetComparison:
     """Compares the dev set of a command with the sets of its weights.
 
@@ -105,25 +108,22 @@ def compare_dev_set(
     train.csv, and the dev.csv of --data_dir is a copy of train.csv.
 
     Args:
-        starting_point: the flags of the command, the rule of its dev set, and
-            the Preset of its weights.
+        config: the flags of the command.
         set_fingerprints: the sets of the command, for model.json.
+        preset: Preset of the weights, None if they are random.
+        dev_set_rule: rule of the command, None without --data_file.
+        is_own_run: whether the weights are those of the run in --output_dir.
     """
-    config = starting_point.config
-    preset = starting_point.preset
     dev_fingerprint = set_fingerprints.get(DEV_SET)
     # Only scripts with --data_file split a file by a rule.
     has_rule = isinstance(config, DataFileConfig)
     if not has_rule or preset is None or dev_fingerprint is None:
         return DevSetComparison(DevSetCase.EXPECTED)
-    if starting_point.is_own_run and config.training.do_train:
+    if is_own_run and config.training.do_train:
         # A resumed run keeps its sets, which `check_resumed_train_set` checks.
         return DevSetComparison(DevSetCase.EXPECTED)
     case = _decide_case(
-        preset,
-        dev_fingerprint,
-        starting_point.dev_set_rule,
-        is_own_run=starting_point.is_own_run,
+        preset, dev_fingerprint, dev_set_rule, is_own_run=is_own_run
     )
     return DevSetComparison(case, _describe_case(case, preset, dev_fingerprint))
 

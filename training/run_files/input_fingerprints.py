@@ -1,15 +1,11 @@
-"""Identifies files by their names, sizes and checksums, to notice changes.
-
-model.json records these fingerprints of the inputs of a training.
-"""
+"""Creates the fingerprints of a training's input files, for model.json."""
 
 import os
-import zlib
 from collections.abc import Iterable
 
-import tensorflow as tf
-
 import modeling
+from data.io import text_files
+from data.io.file_checksums import compute_crc32
 from model_folders.fingerprints import FileFingerprint
 from model_folders.reading.config_files import list_files_beside
 from model_folders.reading.preset import PathOrPreset
@@ -18,7 +14,10 @@ from model_folders.reading.preset import PathOrPreset
 def fingerprint_checkpoint(
     path_or_preset: PathOrPreset,
 ) -> list[FileFingerprint]:
-    """Returns the fingerprint of a checkpoint, or of the newest in a folder.
+    """Returns the fingerprints of the files of a checkpoint.
+
+    Args:
+        path_or_preset: the checkpoint, or a folder, whose newest is taken.
 
     Raises:
         OSError: the path contains no checkpoint.
@@ -31,18 +30,16 @@ def fingerprint_checkpoint(
 
 
 def fingerprint_files(files: Iterable[str]) -> list[FileFingerprint]:
-    """Returns the fingerprint of each file, to find changed inputs."""
+    """Returns the fingerprint of each file.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
     return [
-        FileFingerprint(os.path.basename(file), *size_and_checksum(file))
+        FileFingerprint(
+            os.path.basename(file),
+            text_files.file_size(file),
+            compute_crc32(file),
+        )
         for file in files
     ]
-
-
-def size_and_checksum(file: str) -> tuple[int, int]:
-    """Returns the number of bytes of a file, and their checksum."""
-    size = checksum = 0
-    with tf.io.gfile.GFile(file, "rb") as reader:
-        while chunk := reader.read(1 << 24):
-            size += len(chunk)
-            checksum = zlib.crc32(chunk, checksum)
-    return size, checksum

@@ -8,19 +8,16 @@ import pytest
 
 from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
-from options.parsed_command import ParsedCommand
-from tests.support.models import tiny_config
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set_rules import DevSetRule
-from training.fine_tuning.dev_set_comparison import (
+from training.dev_set.comparison import (
     DevSetCase,
     DevSetComparison,
     compare_dev_set,
 )
-from training.set_fingerprints import DEV_SET, SetFingerprint
-from training.starting_point import StartingPoint
+from training.dev_set.rules import DevSetRule
+from training.dev_set.set_fingerprints import DEV_SET, SetFingerprint
 
 # Checksums of three files.
 TRAIN, DEV, OTHER = 5, 6, 7
@@ -90,15 +87,13 @@ def compare(weights, command):
         set_fingerprints[DEV_SET] = SetFingerprint(
             DEV_SET, "now.csv", command.num_rows, command.checksum
         )
-    starting_point = StartingPoint(
-        parsed=ParsedCommand(config),
-        preset=weights,
-        bert_config=tiny_config(),
-        tokenizer=None,
-        is_own_run=weights is not None and weights.folder == "run",
+    comparison = compare_dev_set(
+        config,
+        set_fingerprints,
+        weights,
         dev_set_rule=command.rule,
+        is_own_run=weights is not None and weights.folder == "run",
     )
-    comparison = compare_dev_set(starting_point, set_fingerprints)
     comparison.log_or_raise()
     return comparison.case
 

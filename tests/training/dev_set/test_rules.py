@@ -10,7 +10,7 @@ from model_folders.kinds import ModelClass
 from model_folders.reading.preset import Preset
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
-from training.dev_set_rules import (
+from training.dev_set.rules import (
     DevSetRule,
     choose_dev_set_rule,
     choose_dev_set_rule_to_record,

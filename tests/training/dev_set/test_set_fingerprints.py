@@ -1,7 +1,10 @@
 """How model.json identifies the sets of a run."""
 
 from model_folders.reading.preset import Preset
-from training.set_fingerprints import SetFingerprint, set_fingerprints_of
+from training.dev_set.set_fingerprints import (
+    SetFingerprint,
+    set_fingerprints_of,
+)
 
 
 def run_with(**training_settings):

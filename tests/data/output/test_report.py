@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.report import (
+from data.output.report import (
     Baseline,
     JudgedPrediction,
     Report,

@@ -1,18 +1,15 @@
 """Identifies the sets that a run read, as model.json records them.
 
-A later command compares its own sets with them. This module imports no
-TensorFlow.
+A later command compares its own sets with them.
 """
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from data.sets.set_names import file_stem_of
+from model_folders.model_json import SETS_ENTRY
 from model_folders.reading.preset import Preset
 
-# Key of the list of each `SetFingerprint` in the settings of model.json. It
-# stays as it is, because the folders of earlier runs contain it.
-SETS_ENTRY: Final = "data"
 # Names of the sets "train" and "dev". model.json names a set as the
 # files of a run do, and Google's code calls the file of the dev set "eval".
 TRAIN_SET: Final = file_stem_of("train")

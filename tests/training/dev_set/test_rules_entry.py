@@ -3,7 +3,7 @@
 import pytest
 
 from model_folders.reading.preset import Preset
-from training.dev_set_rules import DevSetRule, dev_set_rule_of, has_data_file
+from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 
 RULE = DevSetRule(
     version=1, dev_fraction=0.2, key=("text",), clean_fraction=0.2

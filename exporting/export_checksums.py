@@ -12,7 +12,11 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from data.io import file_checksums
+from data.io.file_checksums import (
+    SizeAndChecksum,
+    compute_crc32,
+    compute_size_and_checksum,
+)
 from data.parallel_jobs.job_files import InputEntry
 from exporting.export_formats import FILE_OF_FORMAT, ExportFormat
 from model_folders import model_json
@@ -24,12 +28,15 @@ def checksums_of_networks(
 ) -> dict[str, str]:
     """Returns {file: checksum} of an export's networks.
 
+    Reading 400 MB takes 0.3 s, a small fraction of the time to load the
+    network.
+
     Args:
         folder: folder of the export.
         formats: formats of the networks.
     """
     return {
-        file.relative_to(folder).as_posix(): _compute_crc(file)
+        file.relative_to(folder).as_posix(): f"{compute_crc32(file):08x}"
         for export_format in formats
         for file in _network_files(folder, export_format)
     }
@@ -51,7 +58,10 @@ def list_file_checksums(
     patterns += [f"assets.extra/{pattern}" for pattern in patterns[:2]]
     files = {path for pattern in patterns for path in folder.glob(pattern)}
     return [
-        {"path": str(path.relative_to(folder)), **_compute_size_and_crc(path)}
+        {
+            "path": str(path.relative_to(folder)),
+            **_compute_size_and_checksum(path),
+        }
         for path in sorted(filter(Path.is_file, files))
     ]
 
@@ -103,7 +113,7 @@ def _network_files(folder: Path, export_format: ExportFormat) -> list[Path]:
     return files
 
 
-def _compute_size_and_crc(path: Path) -> file_checksums.FileChecksum:
+def _compute_size_and_checksum(path: Path) -> SizeAndChecksum:
     """Returns the size and the checksum of a file.
 
     A job calls this function for each of its units, so it reads a file again
@@ -112,26 +122,13 @@ def _compute_size_and_crc(path: Path) -> file_checksums.FileChecksum:
     """
     status = os.stat(path)
     times = (status.st_mtime_ns, status.st_ctime_ns)
-    return _compute_size_and_crc_once(
+    return _compute_size_and_checksum_once(
         path, (status.st_ino, status.st_size, *times)
     )
 
 
 @functools.lru_cache(maxsize=64)
-def _compute_size_and_crc_once(
+def _compute_size_and_checksum_once(
     path: Path, _: tuple[int, ...]
-) -> file_checksums.FileChecksum:
-    return file_checksums.compute_file_checksum(path)
-
-
-def _compute_crc(file: Path) -> str:
-    """Returns the CRC of a file.
-
-    Reading 400 MB takes 0.3 s, a small fraction of the time to load the
-    network.
-    """
-    checksum = 0
-    with file.open("rb") as opened:
-        while block := opened.read(1 << 20):
-            checksum = zlib.crc32(block, checksum)
-    return f"{checksum:08x}"
+) -> SizeAndChecksum:
+    return compute_size_and_checksum(path)

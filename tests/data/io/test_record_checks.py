@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.io import feature_specs, record_datasets
+from data.io import feature_specs, record_checks
 from data.io.record_datasets import Records, create_dataset
 from data.io.tfrecords import RecordWriter
 
@@ -14,7 +14,7 @@ from data.io.tfrecords import RecordWriter
 def read_all(files, spec):
     """Reads all batches, as a training or an evaluation does."""
     records = Records(files, feature_specs.with_id_bounds(spec, 100, 2))
-    with record_datasets.explain_record_errors([records]):
+    with record_checks.explain_record_errors([records]):
         for _ in create_dataset(records, 4, is_training=False):
             pass
 
@@ -90,11 +90,11 @@ def test_the_first_records_of_each_file_are_checked(tmp_path):
         tmp_path / "wrong.tfrecord", CLASSIFIER, label_ids=-1
     )
     files = [*right, *wrong]
-    record_datasets.check_records(files, CLASSIFIER, limit=19)
+    record_checks.check_records(files, CLASSIFIER, limit=19)
     with pytest.raises(
         ValueError, match=r"wrong.tfrecord, record 19: 'label_ids'"
     ):
-        record_datasets.check_records(files, CLASSIFIER, limit=20)
+        record_checks.check_records(files, CLASSIFIER, limit=20)
 
 
 def test_records_of_another_length_are_found(tmp_path):
@@ -103,7 +103,7 @@ def test_records_of_another_length_are_found(tmp_path):
     with pytest.raises(
         ValueError, match=r"a.tfrecord, record 0: .*--max_seq_length"
     ):
-        record_datasets.check_records(files, spec)
+        record_checks.check_records(files, spec)
 
 
 def test_files_without_records_are_named(tmp_path):
@@ -111,7 +111,7 @@ def test_files_without_records_are_named(tmp_path):
     with RecordWriter([path]):
         pass
     with pytest.raises(ValueError, match=r"no record in .*empty.tfrecord"):
-        record_datasets.check_records([path], CLASSIFIER)
+        record_checks.check_records([path], CLASSIFIER)
 
 
 def test_an_error_that_is_not_about_a_record_stays_as_it_is():
@@ -119,6 +119,6 @@ def test_an_error_that_is_not_about_a_record_stays_as_it_is():
     missing = Records(["missing.tfrecord"], CLASSIFIER)
     with (
         pytest.raises(tf.errors.InvalidArgumentError, match="shapes differ"),
-        record_datasets.explain_record_errors([missing]),
+        record_checks.explain_record_errors([missing]),
     ):
         raise error

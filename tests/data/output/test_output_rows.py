@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.output_rows import (
+from data.output.output_rows import (
     OutputRow,
     RowStatus,
     flatten_prediction,
