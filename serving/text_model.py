@@ -93,7 +93,8 @@ class TextModel:
 
     A method raises a ValueError if the model does not support the text task or
     if a text is invalid, and a TypeError if an argument is neither a string nor
-    a list of strings.
+    a list of strings. If the network fails, for example for lack of memory, the
+    ValueError is an `EngineError` of serving/engines/.
 
     Attributes:
         path: path of the folder of the export that is loaded.
@@ -383,7 +384,10 @@ class TextModel:
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
                 place = describe_place(request_number, is_list)
-                raise ValueError(f"{place}{reply.error}") from None
+                error_class: type[ValueError] = ValueError
+                if isinstance(reply.error, engines.EngineError):
+                    error_class = engines.EngineError
+                raise error_class(f"{place}{reply.error}") from reply.error
         # One reply for one request, a list for a list.
         result = replies if is_list else replies[0]
         return cast("Replies[ReplyT]", result)

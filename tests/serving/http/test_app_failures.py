@@ -9,7 +9,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import exporting
 import serving
-from serving.engines import EngineOptions
+from serving.engines import EngineError, EngineOptions
 from serving.http.app import ServerApp
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
@@ -87,7 +87,7 @@ def test_weights_of_nan_are_an_error_of_the_server(tmp_path, post, caplog):
     assert status == 500
     assert "internal error" in error
     assert "nan" in caplog.text
-    with pytest.raises(ValueError, match="nan"):
+    with pytest.raises(EngineError, match="nan"):
         loaded.classify("A boat.")
 
 
