@@ -237,3 +237,6 @@ def test_the_head_trains_and_its_export_answers(
     answered = run_script("predict.py", "--model=served", "A text.")
     answer = json.loads(answered.stdout)
     assert answer["label"] in answer["probabilities"]
+    # The card reads what the model is for in the entry of its class.
+    card = (checkout / "run/README.md").read_text(encoding="utf-8")
+    assert "\n# A classifier of texts into 6 labels" in card
