@@ -14,7 +14,7 @@ What all tasks use:
 
 A package for each task, which reads, encodes, decodes and scores its examples.
 A module whose name ends in "_graph" does in a graph what the Python beside it
-does:
+does. The graphs of squad/ and ner/ are in exporting/:
 
     pretraining/: documents, instances, masking
     classification/: texts, pairs and choices: GLUE, SWAG and users' tables

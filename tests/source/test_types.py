@@ -63,7 +63,7 @@ starts = modeling.BertSpanLabeler(config)(features)["start_logits"][0]
             "modeling.BertClassifier(config, num_labels='2')",
             "modeling.BertClassifier.from_preset('a', num_label=2)",
             "modeling.BertModel.from_preset('a', seed='1')",
-            "modeling.SpanLoss().values(config, {})",
+            "modeling.SpanLoss().unreduced_terms(config, {})",
             "modeling.load_checkpoint(model, 'a', [0])",
             "modeling.save_release(model, 'a', None)",
             "model(config)",
