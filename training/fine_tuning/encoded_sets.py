@@ -154,11 +154,15 @@ def fingerprint_sets(
         OSError: a file cannot be read.
     """
     set_fingerprints = {}
+    # Two sets may be of one file, --data_file.
+    checksum_of_file: dict[str, int] = {}
     for set_name, encoded_set in encoded_sets.items():
         recorded_name = file_stem_of(set_name)
         if file := _find_only_file(config, set_name):
             name = os.path.basename(file)
-            checksum = compute_crc32(file)
+            if file not in checksum_of_file:
+                checksum_of_file[file] = compute_crc32(file)
+            checksum = checksum_of_file[file]
         else:
             folder = config.fine_tuning.data_dir or recorded_name
             folder_name = os.path.basename(os.path.normpath(folder))
