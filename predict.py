@@ -27,7 +27,7 @@ answers each text of the command line:
 """
 
 from command_line import cli, flags
-from data.output import output_writer
+from data.predictions import output_writer
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 from serving.predict.predict_stages import (

@@ -23,5 +23,5 @@ does. The graphs of squad/ and ner/ are in exporting/:
 
 What all tasks write:
 
-    output/: predictions, as rows or arrays, and report.html about a dev set
+    predictions/: predictions, as rows or arrays, and report.html of a dev set
 """

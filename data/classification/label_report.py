@@ -14,7 +14,7 @@ from data.classification.classification_examples import (
     convert_regression_label,
 )
 from data.classification.label_codec import LabelCodec
-from data.output.report import (
+from data.predictions.report import (
     Baseline,
     Heading,
     JudgedPrediction,

@@ -9,8 +9,8 @@ from absl import logging
 from data.arrays import FloatArray
 from data.classification.classification_examples import InputExample, Label
 from data.classification.label_codec import LabelCodec
-from data.output import output_rows, output_writer
-from data.output.output_rows import OutputRow
+from data.predictions import output_rows, output_writer
+from data.predictions.output_rows import OutputRow
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath

@@ -10,8 +10,8 @@ from data.arrays import FloatArray
 from data.ner.entity_scoring import list_entities
 from data.ner.labeled_spans import LabeledSpan
 from data.ner.ner_examples import NerExample, find_words
-from data.output import output_rows
-from data.output.report import (
+from data.predictions import output_rows
+from data.predictions.report import (
     Baseline,
     Heading,
     JudgedPrediction,

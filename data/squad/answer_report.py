@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict
 
-from data.output.report import Baseline, Heading, JudgedPrediction, Report
+from data.predictions.report import Baseline, Heading, JudgedPrediction, Report
 from data.squad.answer_scoring import compute_exact, compute_f1
 from data.squad.squad_questions import Question, SquadFile, read_field
 from files.paths import StrPath

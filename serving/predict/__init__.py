@@ -2,7 +2,7 @@
 
 An `InputRow` is a request with its place in a file. Its reply becomes an
 `OutputRow`, a row of the output, which keeps the columns of the input row.
-data/output/output_writer.py writes the rows as JSON lines, CSV or npy.
+data/predictions/output_writer.py writes the rows as JSON lines, CSV or npy.
 
     predict_config.py: the flags of predict.py
     predict_stages.py: the stages of predict.py, with the modules below

@@ -14,11 +14,6 @@ from pathlib import Path
 from absl import logging
 
 from data.io import file_checksums
-from data.output import output_writer
-from data.output.output_rows import (
-    OutputRow,
-    OutputSchema,
-)
 from data.parallel_jobs.job import Job
 from data.parallel_jobs.job_files import (
     JobDescription,
@@ -26,6 +21,11 @@ from data.parallel_jobs.job_files import (
     JobResults,
     UnitResult,
     create_input_entries,
+)
+from data.predictions import output_writer
+from data.predictions.output_rows import (
+    OutputRow,
+    OutputSchema,
 )
 from data.tables.file_ranges import FileRange, split_files
 from exporting import export_checksums

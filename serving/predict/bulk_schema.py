@@ -4,13 +4,13 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.output import output_arrays
-from data.output.output_rows import (
+from data.predictions import output_arrays
+from data.predictions.output_rows import (
     OutputSchema,
     flatten_prediction,
     with_prediction,
 )
-from data.output.output_writer import OutputFormat
+from data.predictions.output_writer import OutputFormat
 from data.tables import parquet
 from data.tables.file_ranges import FileRange, RangeFormat, guess_range_format
 from data.text.tokenization import MASK

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from data.output.output_writer import OutputFormat
+from data.predictions.output_writer import OutputFormat
 from data.tables.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from exporting import export_checksums

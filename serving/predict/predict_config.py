@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Sequence
 
-from data.output import output_writer
 from data.parallel_jobs.beam_options import BeamOptions
+from data.predictions import output_writer
 from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
 from options.config import Config
 from options.fields import PathType, group, option

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from absl import logging
 
 from data.io import text_files
-from data.output.output_writer import (
+from data.parallel_jobs.job import choose_unit_runner
+from data.predictions.output_writer import (
     OutputCounts,
     OutputFormat,
     write_output,
 )
-from data.parallel_jobs.job import choose_unit_runner
 from files.paths import is_remote
 from serving.model_cache import MODEL_CACHE
 from serving.predict.bulk_job import BulkJob

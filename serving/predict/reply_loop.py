@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from absl import logging
 
-from data.output.output_rows import OutputRow, RowStatus, with_prediction
-from data.output.output_text import is_writable
+from data.predictions.output_rows import OutputRow, RowStatus, with_prediction
+from data.predictions.output_text import is_writable
 from serving.predict.input_rows import NO_CELLS, InputRow
 from serving.text_tasks.asking import Failure, ModelAsker
 from serving.text_tasks.text_task import AnyTextTask, Reply

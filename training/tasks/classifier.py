@@ -23,7 +23,7 @@ from data.classification.classification_features import (
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_tasks
 from data.io import feature_specs
-from data.output import report
+from data.predictions import report
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders.bert_config import BertConfig
 from model_folders.model_json import HeadSettings

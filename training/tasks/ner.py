@@ -13,7 +13,7 @@ from data.io import feature_specs, tf_examples
 from data.ner import entity_scoring, predicted_entities, sentence_windows
 from data.ner.ner_examples import NerExample
 from data.ner.sentence_windows import NerFeatures
-from data.output import report
+from data.predictions import report
 from data.probabilities import to_probabilities
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of

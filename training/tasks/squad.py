@@ -9,7 +9,7 @@ from absl import logging
 
 import modeling
 from data.io import feature_specs
-from data.output import report
+from data.predictions import report
 from data.sets.set_names import SetName, base_set_of
 from data.squad import (
     answer_decoding,

@@ -6,7 +6,7 @@ import pytest
 from data.classification.classification_examples import InputExample
 from data.classification.label_codec import LabelCodec
 from data.classification.label_report import write_label_report
-from data.output import report
+from data.predictions import report
 from tests.support.report_page import ReportPage
 
 HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})

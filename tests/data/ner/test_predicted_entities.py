@@ -11,7 +11,7 @@ from data.ner.predicted_entities import (
     write_entities,
     write_entity_report,
 )
-from data.output import report
+from data.predictions import report
 from tests.support.report_page import ReportPage
 
 TEXT = "Anna Berg left  Oslo."

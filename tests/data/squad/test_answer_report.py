@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from data.output import report
+from data.predictions import report
 from data.squad.answer_report import write_answer_report
 from data.squad.squad_questions import read_squad_file
 from tests.support.report_page import ReportPage

@@ -9,8 +9,8 @@ from concurrent import futures
 
 import pytest
 
-from data.output.output_writer import OutputCounts
 from data.parallel_jobs import workers
+from data.predictions.output_writer import OutputCounts
 from data.tables.table_layout import LayoutOptions
 from serving import model_cache
 from serving.predict import bulk_setup

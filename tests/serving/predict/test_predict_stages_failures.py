@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from data.output.output_rows import OutputRow
+from data.predictions.output_rows import OutputRow
 from serving.predict import predict_stages
 from tests.support import output_files
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.output.output_rows import RowStatus
+from data.predictions.output_rows import RowStatus
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_loop import FieldCheck, RowOptions, create_row
 from serving.text_tasks.asking import Failure

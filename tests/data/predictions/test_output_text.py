@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from data.output.output_rows import OutputRow, RowStatus, with_prediction
-from data.output.output_text import to_json_line, write_csv
+from data.predictions.output_rows import OutputRow, RowStatus, with_prediction
+from data.predictions.output_text import to_json_line, write_csv
 
 ROWS = [
     OutputRow({"id": 1, "line": 4, "error": "no text"}, RowStatus.FAILED),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.output.output_rows import (
+from data.predictions.output_rows import (
     OutputRow,
     RowStatus,
     flatten_prediction,

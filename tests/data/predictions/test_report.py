@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.output.report import (
+from data.predictions.report import (
     Baseline,
     JudgedPrediction,
     Report,

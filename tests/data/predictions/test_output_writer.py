@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from data.output import output_writer
-from data.output.output_rows import OutputRow
+from data.predictions import output_writer
+from data.predictions.output_rows import OutputRow
 from tests.support.paths import ROOT
 from tests.support.waiting import TIMEOUT
 
@@ -17,7 +17,7 @@ from tests.support.waiting import TIMEOUT
 def test_an_array_goes_to_standard_output(tmp_path, mode):
     """Also behind what a shell's >> keeps."""
     code = (
-        "from data.output import output_rows, output_writer;"
+        "from data.predictions import output_rows, output_writer;"
         "answers = [{'value': 1.5}, {}, {'value': 2}];"
         "rows = [output_rows.OutputRow(answer) for answer in answers];"
         "output_writer.write_output(None, 'npy', [rows])"

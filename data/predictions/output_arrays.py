@@ -15,7 +15,7 @@ from typing import IO
 import numpy as np
 
 from data.arrays import FloatArray
-from data.output.output_rows import OutputRow, OutputSchema, RowStatus
+from data.predictions.output_rows import OutputRow, OutputSchema, RowStatus
 
 # Numeric fields of predictions. Of several fields, an npy file stores the first
 # of these that the first prediction contains.

@@ -12,9 +12,9 @@ from typing import IO, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 from absl import logging
 
-from data.output.output_arrays import write_npy
-from data.output.output_rows import OutputRow, OutputSchema, RowStatus
-from data.output.output_text import write_csv, write_jsonl
+from data.predictions.output_arrays import write_npy
+from data.predictions.output_rows import OutputRow, OutputSchema, RowStatus
+from data.predictions.output_text import write_csv, write_jsonl
 from files.atomic import atomic_open
 from files.paths import StrPath, explain_file_errors
 

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, cast
 
-from data.output.output_rows import (
+from data.predictions.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from data.output.output_arrays import write_npy
-from data.output.output_rows import OutputRow, RowStatus
+from data.predictions.output_arrays import write_npy
+from data.predictions.output_rows import OutputRow, RowStatus
 from tests.support import fresh_process
 
 FAILED = OutputRow({"line": 1, "error": "x"}, RowStatus.FAILED)
@@ -60,7 +60,7 @@ def test_answers_without_numbers_ask_for_a_field():
 
 _WRITE_ARRAY = """
 import sys
-from data.output import output_rows, output_writer
+from data.predictions import output_rows, output_writer
 
 def read(key):
     for line in open("/proc/self/status"):
