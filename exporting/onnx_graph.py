@@ -16,7 +16,6 @@ from onnx import TensorProto, helper, numpy_helper
 from data.arrays import FloatArray
 from model_folders.bert_config import BertConfig
 from modeling import BertModel
-from modeling.attention import AttentionLayer
 from modeling.embeddings import Embeddings
 from modeling.encoder import TransformerBlock
 from modeling.heads import BidirectionalLSTM, OutputHead
@@ -159,20 +158,21 @@ def add_encoder(
         the names of the tensors with the encoder's outputs.
     """
     ids, mask, segments = features
-    positions = _add_positions(builder, ids)
+    one = builder.constant([1], np.int64)
+    positions = _add_positions(builder, ids, one)
     outputs = _add_embeddings(
         builder, bert.embeddings, ids, segments, positions
     )
     adder = _add_score_adder(
-        builder, features, positions, left_to_right=bert.left_to_right
+        builder, features, positions, one, left_to_right=bert.left_to_right
     )
     for block in bert.encoder.blocks:
         outputs = _add_block(builder, block, outputs, adder)
     if bilstm:
-        last = _add_last_position(builder, mask, positions)
+        last = _add_last_position(builder, mask, positions, one)
         return _add_lstm(builder, bilstm, outputs, mask, last)
     if bert.left_to_right:
-        last = _add_last_position(builder, mask, positions)
+        last = _add_last_position(builder, mask, positions, one)
         read = builder.add("GatherND", outputs, last, batch_dims=1)
     else:
         read = builder.select(outputs, 0, axis=1)
@@ -180,20 +180,20 @@ def add_encoder(
     return EncoderOutputNames(outputs, pooled)
 
 
-def _add_last_position(builder: GraphBuilder, mask: str, positions: str) -> str:
+def _add_last_position(
+    builder: GraphBuilder, mask: str, positions: str, one: str
+) -> str:
     """Adds the last position that is not padding, int64 [B, 1]."""
     ends = builder.add("Mul", mask, positions)
-    axes = builder.constant([1], np.int64)
-    return builder.add("ReduceMax", ends, axes, keepdims=1)
+    return builder.add("ReduceMax", ends, one, keepdims=1)
 
 
-def _add_positions(builder: GraphBuilder, ids: str) -> str:
+def _add_positions(builder: GraphBuilder, ids: str, one: str) -> str:
     """Adds the positions 0, 1, 2, ..., int64 [B, T].
 
     ONNX Runtime's fused embedding requires exactly these operations.
     """
-    zeros = builder.add("Sub", ids, ids)
-    ones = builder.add("Add", zeros, builder.constant([1], np.int64))
+    ones = builder.add("Add", builder.add("Sub", ids, ids), one)
     # ONNX requires a scalar for the axis of CumSum.
     axis = builder.constant(1, np.int64)
     return builder.add("CumSum", ones, axis, exclusive=1)
@@ -203,6 +203,7 @@ def _add_score_adder(
     builder: GraphBuilder,
     features: FeatureNames,
     positions: str,
+    one: str,
     *,
     left_to_right: bool,
 ) -> str:
@@ -211,27 +212,22 @@ def _add_score_adder(
     The tensor is 0 where a position may attend to another position, else
     -10000.
     """
-    # [B, T] -> [B, 1, T] -> [B, 1, 1, T]
-    axis_1 = builder.constant([1], np.int64)
-    axis_2 = builder.constant([2], np.int64)
-    is_real = builder.add("Unsqueeze", features.mask, axis_1)
-    is_real = builder.add("Unsqueeze", is_real, axis_2)
-    is_visible = builder.add("Cast", is_real, to=TensorProto.FLOAT)
+    real = builder.add("Unsqueeze", features.mask, one)
+    real = builder.add("Unsqueeze", real, builder.constant([2], np.int64))
+    real = builder.add("Cast", real, to=TensorProto.FLOAT)
     if left_to_right:
-        is_visible = builder.add(
-            "Mul", is_visible, _add_past(builder, positions)
-        )
-    # `limit` is a slice of a constant that is as long as the position table. If
-    # the inputs are longer, the slice is shorter than `is_visible`, so `Sub`
-    # fails. Without this check, some runtimes would read zeros beyond the
-    # position table.
+        real = builder.add("Mul", real, _add_past(builder, positions))
+    # `limit` is a slice of a constant that is as long as the position
+    # table. If the inputs are longer, the slice is shorter than `real`, so
+    # `Sub` fails. Without this check, some runtimes would read zeros beyond
+    # the position table.
     zero = builder.constant([0], np.int64)
     length = builder.add("Shape", features.ids, start=1, end=2)
     ones = builder.constant(
         np.ones(builder.bert_config.max_position_embeddings)
     )
     limit = builder.add("Slice", ones, zero, length, zero)
-    hidden = builder.add("Sub", limit, is_visible)
+    hidden = builder.add("Sub", limit, real)
     return builder.add("Mul", hidden, builder.constant(-10000.0))
 
 
@@ -269,59 +265,33 @@ def _add_block(
     builder: GraphBuilder, block: TransformerBlock, inputs: str, adder: str
 ) -> str:
     """Adds a Transformer block. `adder` is added to its attention scores."""
-    attended = builder.add(
-        "Add",
-        builder.dense(
-            _add_attention(builder, block.attention, inputs, adder),
-            block.attention_output,
-        ),
-        inputs,
-    )
-    attention_output = builder.layer_norm(attended, block.attention_layer_norm)
-    summed = builder.add(
-        "Add",
-        _add_feed_forward(builder, block, attention_output),
-        attention_output,
-    )
-    return builder.layer_norm(summed, block.output_layer_norm)
+    heads = builder.bert_config.num_attention_heads
+    size = builder.bert_config.hidden_size // heads
+    split = builder.constant([0, 0, heads, size], np.int64)
 
+    def split_heads(layer: keras.layers.Dense, perm: Sequence[int]) -> str:
+        outputs = builder.add("Reshape", builder.dense(inputs, layer), split)
+        return builder.add("Transpose", outputs, perm=perm)
 
-def _add_attention(
-    builder: GraphBuilder, layer: AttentionLayer, inputs: str, adder: str
-) -> str:
-    """Adds the self-attention of all heads, float [B, T, W]."""
-    num_heads, size_per_head = layer.num_attention_heads, layer.size_per_head
-    split = builder.constant([0, 0, num_heads, size_per_head], np.int64)
-
-    def split_heads(dense: keras.layers.Dense, perm: Sequence[int]) -> str:
-        projected = builder.dense(inputs, dense)
-        heads = builder.add("Reshape", projected, split)
-        return builder.add("Transpose", heads, perm=perm)
-
-    query_layer = split_heads(layer.query, (0, 2, 1, 3))
-    # The product needs the transposed keys.
-    key_layer = split_heads(layer.key, (0, 2, 3, 1))
-    value_layer = split_heads(layer.value, (0, 2, 1, 3))
-    products = builder.add("MatMul", query_layer, key_layer)
-    scale = builder.constant(math.sqrt(size_per_head))
-    attention_scores = builder.add("Div", products, scale)
-    masked_scores = builder.add("Add", attention_scores, adder)
-    attention_probs = builder.add("Softmax", masked_scores, axis=-1)
-    context_layer = builder.add("MatMul", attention_probs, value_layer)
-    heads = builder.add("Transpose", context_layer, perm=(0, 2, 1, 3))
-    joined = builder.constant([0, 0, num_heads * size_per_head], np.int64)
-    return builder.add("Reshape", heads, joined)
-
-
-def _add_feed_forward(
-    builder: GraphBuilder, block: TransformerBlock, inputs: str
-) -> str:
-    """Adds the two dense layers of a block, float [B, T, W]."""
-    intermediate_output = builder.activate(
-        builder.dense(inputs, block.intermediate),
-        builder.bert_config.hidden_act,
-    )
-    return builder.dense(intermediate_output, block.output_dense)
+    query = split_heads(block.attention.query, (0, 2, 1, 3))
+    key = split_heads(block.attention.key, (0, 2, 3, 1))
+    value = split_heads(block.attention.value, (0, 2, 1, 3))
+    scores = builder.add("MatMul", query, key)
+    scores = builder.add("Div", scores, builder.constant(math.sqrt(size)))
+    scores = builder.add("Add", scores, adder)
+    probs = builder.add("Softmax", scores, axis=-1)
+    context = builder.add("MatMul", probs, value)
+    context = builder.add("Transpose", context, perm=(0, 2, 1, 3))
+    joined = builder.constant([0, 0, heads * size], np.int64)
+    context = builder.add("Reshape", context, joined)
+    outputs = builder.dense(context, block.attention_output)
+    outputs = builder.add("Add", outputs, inputs)
+    attended = builder.layer_norm(outputs, block.attention_layer_norm)
+    outputs = builder.dense(attended, block.intermediate)
+    outputs = builder.activate(outputs, builder.bert_config.hidden_act)
+    outputs = builder.dense(outputs, block.output_dense)
+    outputs = builder.add("Add", outputs, attended)
+    return builder.layer_norm(outputs, block.output_layer_norm)
 
 
 def _add_lstm(
@@ -339,8 +309,8 @@ def _add_lstm(
     half = layer.hidden_size // 2
     # ONNX also has biases of the recurrent kernel, which are 0.
     bias = np.pad(_read_gates(layer, "bias"), [(0, 0), (0, 4 * half)])
-    axes = builder.constant([1], np.int64)
-    lengths = builder.add("ReduceSum", mask, axes, keepdims=0)
+    one = builder.constant([1], np.int64)
+    lengths = builder.add("ReduceSum", mask, one, keepdims=0)
     outputs = builder.add(
         "LSTM",
         builder.add("Transpose", inputs, perm=(1, 0, 2)),
