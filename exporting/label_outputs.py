@@ -1,4 +1,4 @@
-"""What the signature `ids` of a model with labels outputs.
+"""Computes the outputs of the signature `ids` for a model with labels.
 
 B = number of inputs, C = choices, F = length of an input in WordPieces, with
 padding, L = labels.

@@ -1,4 +1,4 @@
-"""What all requests share: the exports, their models, and the limits.
+"""Holds the models and the limits of the server, which all requests share.
 
 `ServerState.load_models` turns each `ExportToServe` into a `ServedModel`.
 """

@@ -42,7 +42,7 @@ class BulkModel:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BulkInput:
-    """How the files of a job contain the requests.
+    """The format of the requests in the files of a job, and their columns.
 
     Attributes:
         format: format of the requests. For None, the names of the files
@@ -65,7 +65,7 @@ class BulkInput:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BulkOutput:
-    """What the shards of a job contain.
+    """The format and the fields of the replies in the shards of a job.
 
     Attributes:
         format: format of the replies.

@@ -1,4 +1,4 @@
-"""What the benchmark chooses to time, and the table that it prints."""
+"""The benchmark chooses what to time, and prints a table."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""What --help and --helpfull print, in which sections."""
+"""--help and --helpfull print the flags, in sections."""
 
 import re
 
