@@ -136,7 +136,7 @@ def compute_in_version(name: str) -> Iterator[Version]:
     if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
         pytest.skip("this version needs TensorFlow")
     from modeling.accelerated import compiled
-    from training.optimizers import adamw
+    from training.optimizers import accelerated_updates
 
     def run(function: Callable[[], T]) -> T:
         with tf.device("CPU:0" if name == "cpu_graph" else None):
@@ -147,7 +147,7 @@ def compute_in_version(name: str) -> Iterator[Version]:
         if name == "compiled":
             patch.setattr(compiled, "MIN_COMPILED_WIDTH", 1)
             patch.setattr(compiled, "MIN_COMPILED_CLASSES", 1)
-            patch.setattr(adamw, "MIN_COMPILED_ELEMENTS", 1)
+            patch.setattr(accelerated_updates, "MIN_COMPILED_ELEMENTS", 1)
         yield Version(name == "compiled", run)
 
 

@@ -3,5 +3,6 @@
 Keras's Adam always corrects its bias, which BERT's does not:
 
     optimization.py: `create_optimizer`, and the learning rates
-    adamw.py: AdamW and LAMB: their formulas, and how these are compiled
+    adamw.py: AdamW and LAMB, with their formulas
+    accelerated_updates.py: compiles the updates of large variables
 """

@@ -4,30 +4,25 @@ As in Google's code, AdamWeightDecayOptimizer adds the weight decay to the
 update instead of the loss (Loshchilov and Hutter 2019). LAMB is for batches of
 thousands of examples (You et al. 2019).
 
-The method `compute_update` has the formula in plain TensorFlow. `trace_update`
-speeds it up, but does not change its results, and `ops.plain_versions()` turns
-this off, as it does for the network's fused operations.
+The method `compute_update` has the formula in plain TensorFlow.
+accelerated_updates.py speeds it up, but does not change its results.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import keras
 import tensorflow as tf
 
-from modeling import ops
+from training.optimizers.accelerated_updates import trace_update
 
-# Minimum number of elements in a variable for XLA to compile its update.
-MIN_COMPILED_ELEMENTS = 65536
 # What a `TrainStep` updates the weights with. float16 needs loss scaling.
 TrainingOptimizer: TypeAlias = (
     "AdamWeightDecayOptimizer"
     " | keras.optimizers.LossScaleOptimizer[AdamWeightDecayOptimizer]"
 )
 GradientsAndVariables: TypeAlias = Sequence[tuple[tf.Tensor, tf.Variable]]
-# What an update reads beside the variable: tensors and numbers.
-ArgumentsT = ParamSpec("ArgumentsT")
 
 
 def loss_scale_of(optimizer: TrainingOptimizer) -> tf.Tensor | float:
@@ -382,44 +377,3 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
             1.0,
         )
         return ratio * direction
-
-
-def trace_update(
-    update: Callable[Concatenate[tf.Variable, ArgumentsT], None],
-) -> Callable[Concatenate[tf.Variable, ArgumentsT], None]:
-    """Returns `update` as a function with one trace for each variable shape.
-
-    If a step called `update` directly, the step's graph would repeat the
-    operations for each variable. For large variables, XLA compiles the update,
-    which then reads memory once instead of ten times.
-
-    Args:
-        update: function (variable, **tensors or numbers) -> None that assigns
-            a new value to the variable.
-    """
-    uncompiled, compiled = (
-        tf.function(
-            update,
-            jit_compile=jit_compile,
-            autograph=False,
-            experimental_attributes={"_noinline": True},
-        )
-        for jit_compile in (None, True)
-    )
-
-    def run(
-        variable: tf.Variable,
-        /,
-        *args: ArgumentsT.args,
-        **kwargs: ArgumentsT.kwargs,
-    ) -> None:
-        # With a strategy, the first trace would capture its argument variables,
-        # and later calls would update these instead of their own arguments.
-        if ops.uses_plain_versions() or tf.distribute.has_strategy():
-            update(variable, *args, **kwargs)
-        elif variable.shape.num_elements() >= MIN_COMPILED_ELEMENTS:
-            compiled(variable, *args, **kwargs)
-        else:
-            uncompiled(variable, *args, **kwargs)
-
-    return run

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from modeling import ops
-from training.optimizers import adamw
+from training.optimizers import accelerated_updates
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def traced():
         shapes.append(tuple(variable.shape))
         variable.assign_add(rate * tf.ones_like(variable))
 
-    return adamw.trace_update(add_rate), shapes
+    return accelerated_updates.trace_update(add_rate), shapes
 
 
 def test_variables_of_one_shape_share_a_trace(traced):
@@ -38,7 +38,7 @@ def test_each_shape_has_its_trace(traced):
     "size",
     [
         pytest.param(2, id="uncompiled"),
-        pytest.param(adamw.MIN_COMPILED_ELEMENTS, id="compiled"),
+        pytest.param(accelerated_updates.MIN_COMPILED_ELEMENTS, id="compiled"),
     ],
 )
 def test_each_call_updates_its_own_variable(traced, size):
