@@ -1,6 +1,6 @@
 """Cells become a row, or an error that says what is wrong with them.
 
-test_tables_formats.py reads such rows from files.
+test_tables.py reads such rows from files.
 """
 
 import pytest

@@ -1,6 +1,6 @@
 """The labels that a cell of a table contains, in any notation.
 
-test_table_reader_label_cells.py reads such cells from tables.
+test_table_reader_labels.py reads such cells from tables.
 """
 
 import pytest

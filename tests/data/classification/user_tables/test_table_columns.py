@@ -1,32 +1,35 @@
-"""The flags of a table of texts and labels, and what they say."""
+"""Columns of texts and labels: the flags, and the guesses without a flag."""
 
 import dataclasses
-import json
 
 import pytest
 
-from data.classification.user_tables import table_columns
-from data.classification.user_tables.table_columns import ColumnOptions
+from data.classification.user_tables.table_columns import (
+    ColumnOptions,
+    guess_unset_columns,
+)
 from data.tables.tables import Table
 from options import fields
 from options.config import Config
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(Config):
+class TableConfig(Config):
     """The flags of a script that reads tables."""
 
     columns: ColumnOptions = fields.group(ColumnOptions)
-
-
-FLAG_OF_NAME = {flag.name: flag for flag in Config.list_options()}
 
 
 @pytest.mark.parametrize(
     ("value", "is_valid"), [("multilabel", True), ("ranking", False)]
 )
 def test_the_kind_of_labels_is_one_of_three(value, is_valid):
-    assert FLAG_OF_NAME["output_mode"].is_valid(value) == is_valid
+    (flag,) = (
+        flag
+        for flag in TableConfig.list_options()
+        if flag.name == "output_mode"
+    )
+    assert flag.is_valid(value) == is_valid
 
 
 def test_the_columns_of_a_table_are_text_and_label_by_default():
@@ -76,30 +79,14 @@ def test_a_text_may_be_its_own_pair_as_in_simcse():
     assert options.text_columns() == ["text", "text"]
 
 
-def find_unset(given, table):
-    """Finds the columns of a table that the flags `given` do not name."""
-    return table_columns.guess_unset_columns(
-        given, table.path, table.read_column_names()
-    )
-
-
-def find_columns_with_flags(path, columns, **given):
-    """Writes a table of the columns, and returns the columns to use."""
-    row = dict.fromkeys(columns, "x")
-    path.write_text(json.dumps(row))
-    options = ColumnOptions(**given)
-    table = Table(path, options.layout_for_columns())
-    return find_unset(given, table)
-
-
 def test_the_columns_of_all_flags_are_logged_if_any_was_found(tmp_path, caplog):
     caplog.set_level("INFO", logger="absl")
     path, columns = tmp_path / "a.csv", ["body", "kind"]
     given = {"text_column": "body"}
     all_given = {**given, "label_column": "kind"}
-    table_columns.guess_unset_columns(all_given, path, columns)
+    guess_unset_columns(all_given, path, columns)
     assert not caplog.messages
-    table_columns.guess_unset_columns(given, path, columns)
+    guess_unset_columns(given, path, columns)
     (message,) = caplog.messages
     assert message.endswith("a.csv: --text_column=body --label_column=kind")
 
@@ -124,23 +111,23 @@ PAIRS = pytest.mark.parametrize(
 
 
 @PAIRS
-def test_a_second_column_of_texts_is_asked_for(tmp_path, columns):
-    path = tmp_path / "a.jsonl"
-    with pytest.raises(ValueError, match="--text_b_column") as error:
-        find_columns_with_flags(path, columns)
-    assert f"--data_file={path}" in str(error.value)
+def test_a_second_column_of_texts_is_asked_for(columns):
+    with pytest.raises(
+        ValueError, match=r"--data_file=a\.csv.*--text_b_column"
+    ) as error:
+        guess_unset_columns({}, "a.csv", columns)
     assert "only --text_column" in str(error.value)
 
 
 @PAIRS
-def test_a_column_that_a_flag_names_is_the_only_text(tmp_path, columns):
+def test_a_column_that_a_flag_names_is_the_only_text(columns):
     others = [
         column
         for column in columns
         if column.casefold() not in ("label", "class")
     ]
     given = {"text_column": others[-1], "label_column": columns[0]}
-    assert find_columns_with_flags(tmp_path / "a.jsonl", columns, **given) == {}
+    assert guess_unset_columns(given, "a.csv", columns) == {}
 
 
 @pytest.mark.parametrize(
@@ -153,42 +140,39 @@ def test_a_column_that_a_flag_names_is_the_only_text(tmp_path, columns):
         ["sentence", "label", "idx"],
     ],
 )
-def test_one_column_of_texts_is_found(tmp_path, columns):
-    actual = find_columns_with_flags(tmp_path / "a.jsonl", columns)
-    assert actual["label_column"] == "label"
+def test_one_column_of_texts_is_found(columns):
+    guessed = guess_unset_columns({}, "a.csv", columns)
+    assert guessed["label_column"] == "label"
 
 
-@pytest.fixture
-def commas_file(tmp_path):
-    """A train set whose names of columns contain commas."""
-    rows = "".join(f't{i},"{i % 2}",1\n' for i in range(40))
-    path = tmp_path / "train.csv"
-    path.write_text(f'text,"Category, main","x, y, z"\n{rows}')
-    return path
+# A table of three columns, of which two have commas in their names.
+COMMAS = 'text,"Category, main","x, y, z"\n' + "a,0,1\nb,1,1\n" * 20
 
 
-def test_the_text_beside_a_label_with_commas_is_found(commas_file):
+def test_the_text_beside_a_label_with_commas_is_found(tmp_path):
+    (tmp_path / "train.csv").write_text(COMMAS)
     given = {"label_column": "Category, main"}
     layout = ColumnOptions(**given).layout_for_columns()
-    actual = find_unset(given, Table(commas_file, layout))
-    assert actual == {"text_column": "text"}
+    columns = Table(tmp_path / "train.csv", layout).read_column_names()
+    guessed = guess_unset_columns(given, "train.csv", columns)
+    assert guessed == {"text_column": "text"}
 
 
-def test_a_text_with_commas_in_its_name_is_found_by_its_flag(commas_file):
-    flags = {"text_column": "x, y, z", "label_column": "text"}
-    assert not find_unset(flags, Table(commas_file))
+def test_a_text_with_commas_in_its_name_is_found_by_its_flag(tmp_path):
+    (tmp_path / "train.csv").write_text(COMMAS)
+    given = {"text_column": "x, y, z", "label_column": "text"}
+    columns = Table(tmp_path / "train.csv").read_column_names()
+    assert not guess_unset_columns(given, "train.csv", columns)
 
 
-def find_among_repeated_columns(folder, **given):
-    """Finds the unset columns of a table with two columns named twice."""
-    path = folder / "a.csv"
-    path.write_text("Name,Labels,Labels,comment,comment,Kind\na,b,c,d,e,f\n")
-    return find_unset(given, Table(path))
+REPEATED = "Name,Labels,Labels,comment,comment,Kind\na,b,c,d,e,f\n"
 
 
 def test_columns_that_are_not_read_may_repeat(tmp_path):
+    (tmp_path / "a.csv").write_text(REPEATED)
+    columns = Table(tmp_path / "a.csv").read_column_names()
     given = {"text_column": "Name", "label_column": "Kind"}
-    assert find_among_repeated_columns(tmp_path, **given) == {}
+    assert guess_unset_columns(given, "a.csv", columns) == {}
 
 
 @pytest.mark.parametrize(
@@ -201,5 +185,7 @@ def test_columns_that_are_not_read_may_repeat(tmp_path):
     ],
 )
 def test_columns_that_are_read_may_not_repeat(tmp_path, given, repeated):
+    (tmp_path / "a.csv").write_text(REPEATED)
+    columns = Table(tmp_path / "a.csv").read_column_names()
     with pytest.raises(ValueError, match=f"are named '{repeated}'"):
-        find_among_repeated_columns(tmp_path, **given)
+        guess_unset_columns(given, "a.csv", columns)

@@ -1,18 +1,14 @@
-"""Which rows of a table are examples, and what is said of the others.
+"""Which rows of a table become examples, and what the log says of the others.
 
-As in all test_table_reader_*.py, `labeled_tables` lets a task of tables
-create the TableReader, by the flags that a user sets.
+test_table_reader_labels.py tests the labels of the rows.
 """
+
+import json
 
 import pytest
 
-from tests.support.tables.labeled_tables import (
-    create_processor,
-    labels_of,
-    open_task_processor,
-    read_examples,
-    write_train_set,
-)
+from data.classification.classification_examples import InputExample
+from tests.support.tables.labeled_tables import open_tables
 
 
 def test_a_csv_may_have_quotes_a_byte_order_mark_and_dos_line_ends(tmp_path):
@@ -20,10 +16,11 @@ def test_a_csv_may_have_quotes_a_byte_order_mark_and_dos_line_ends(tmp_path):
         '\ufefflabel,id,text\r\nno,1,"a, ""b"""\r\n\r\n'
         'yes,2,"c\nd"\r\nno,3,café'
     )
-    assert read_examples(tmp_path, "train.csv", text) == [
-        ("train-1", 'a, "b"', None, "no"),
-        ("train-2", "c\nd", None, "yes"),
-        ("train-3", "café", None, "no"),
+    (tmp_path / "train.csv").write_bytes(text.encode())
+    assert open_tables(tmp_path).sets.read("train") == [
+        InputExample("train-1", 'a, "b"', label="no"),
+        InputExample("train-2", "c\nd", label="yes"),
+        InputExample("train-3", "café", label="no"),
     ]
 
 
@@ -32,13 +29,19 @@ QUOTED_TEXT = 'text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n'
 
 
 def test_a_quote_that_contains_the_next_lines_is_an_error(tmp_path):
+    (tmp_path / "train.tsv").write_text(QUOTED_TEXT)
     with pytest.raises(ValueError, match="line 2: a quoted cell"):
-        read_examples(tmp_path, "train.tsv", QUOTED_TEXT)
+        open_tables(tmp_path).sets.read("train")
 
 
 def test_without_quoting_a_quote_is_a_letter(tmp_path):
-    first, *_ = read_examples(tmp_path, "train.tsv", QUOTED_TEXT, quoting=False)
-    assert first == ("train-1", '"a', None, "yes")
+    (tmp_path / "train.tsv").write_text(QUOTED_TEXT)
+    examples = open_tables(tmp_path, quoting=False).sets.read("train")
+    assert [(example.text_a, example.label) for example in examples] == [
+        ('"a', "yes"),
+        ('b"', "no"),
+        ("c", "yes"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,45 +58,48 @@ def test_without_quoting_a_quote_is_a_letter(tmp_path):
     ],
 )
 def test_an_error_names_the_file_or_the_line(tmp_path, name, text, culprit):
+    (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=culprit):
-        read_examples(tmp_path, name, text, labels=["x", "y"])
-
-
-# Rows of a table without names of columns, and the flags that read them.
-ROWS = "a,yes\nb,no\n" * 5
-
-
-NUMBERED_COLUMNS = {"text_column": "1", "label_column": "2", "delimiter": ","}
+        open_tables(tmp_path, labels=["x", "y"]).sets.read("dev")
 
 
 def test_the_first_row_is_an_example_where_columns_have_numbers(tmp_path):
-    sets = write_train_set(tmp_path, ROWS, **NUMBERED_COLUMNS)
-    assert sets.read_labels() == ["no", "yes"]
+    (tmp_path / "train.csv").write_text("a,yes\nb,no\nc,yes\nd,no\n")
+    processor = open_tables(
+        tmp_path, text_column="1", label_column="2", delimiter=","
+    )
+    first, *_ = processor.sets.read("train")
+    assert (first.text_a, first.label) == ("a", "yes")
 
 
 def test_a_row_of_column_names_is_no_example(tmp_path):
-    sets = write_train_set(tmp_path, f"text,label\n{ROWS}", **NUMBERED_COLUMNS)
+    rows = "a,yes\nb,no\n" * 5
+    (tmp_path / "train.csv").write_text(f"text,label\n{rows}")
+    processor = open_tables(
+        tmp_path, text_column="1", label_column="2", delimiter=","
+    )
     with pytest.raises(ValueError, match=r"line 1 .*'label'"):
-        sets.read_labels()
+        processor.sets.read_labels()
 
 
 def test_a_train_set_without_the_column_of_the_labels_is_an_error(tmp_path):
+    (tmp_path / "train.csv").write_text("text\na\n")
     with pytest.raises(ValueError, match="'label'"):
-        read_examples(tmp_path, "train.csv", "text\na\n")
+        open_tables(tmp_path).sets.read("train")
 
 
 def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
-    options = {"labels": ["x", "y"]}
-    (example,) = read_examples(tmp_path, "test.csv", "text\na\n", **options)
-    assert example == ("test-1", "a", None, None)
+    (tmp_path / "test.csv").write_text("text\na\n")
+    (example,) = open_tables(tmp_path, labels=["x", "y"]).sets.read("test")
+    assert (example.text_a, example.label) == ("a", None)
 
 
 def test_rows_of_a_data_file_are_numbered_as_a_spreadsheet_does(tmp_path):
     path = tmp_path / "table.csv"
     rows = "".join(f"text {row},{'xy'[row % 2]}\n" for row in range(40))
     path.write_text(f"text,label\n{rows}")
-    processor = create_processor(tmp_path, data_file=str(path))
-    examples = [*processor.sets.read("train"), *processor.sets.read("dev")]
+    sets = open_tables(None, data_file=path).sets
+    examples = [*sets.read("train"), *sets.read("dev")]
     guid_of_text = {example.text_a: example.guid for example in examples}
     assert guid_of_text["text 0"] == "row 2"
     assert guid_of_text["text 39"] == "row 41"
@@ -101,23 +107,20 @@ def test_rows_of_a_data_file_are_numbered_as_a_spreadsheet_does(tmp_path):
 
 def test_the_log_counts_labels_in_another_spelling(tmp_path, caplog):
     caplog.set_level("INFO")
-    read_examples(tmp_path, "train.csv", "text,label\na, x\nb,x\nc,y \n")
-    expected = "2 labels brought to one spelling of blanks and accents"
-    assert f"{tmp_path / 'train.csv'}: {expected}" in caplog.messages
+    (tmp_path / "train.csv").write_text("text,label\na, x\nb,x\nc,y \n")
+    open_tables(tmp_path).sets.read("train")
+    assert "train.csv: 2 labels brought to one spelling" in caplog.text
 
 
 def test_nothing_is_logged_of_a_set_that_is_complete(tmp_path, caplog):
-    read_examples(tmp_path, "train.csv", "text,label\na,x\nb,y\n")
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
+    open_tables(tmp_path).sets.read("train")
     assert not caplog.messages
 
 
-LABELED_ROWS = [
-    {"text": text, "label": label}
-    for text, label in zip("abcdef", "xyxyxy", strict=True)
-]
-
-
-INCOMPLETE_ROWS = [
+# Four rows without a text and five without a label, between two examples.
+ROWS = [
+    {"text": "a", "label": "x"},
     {"text": None, "label": "x"},
     {"text": " ", "label": "x"},
     {"text": "\u200b\ufeff", "label": "x"},
@@ -127,101 +130,93 @@ INCOMPLETE_ROWS = [
     {"text": "i", "label": []},
     {"text": "j", "label": float("nan")},
     {"text": "k"},
+    {"text": "b", "label": "y"},
 ]
 
 
-ALL_ROWS = [LABELED_ROWS[0], *INCOMPLETE_ROWS, *LABELED_ROWS[1:]]
-
-
-for_labeled_sets = pytest.mark.parametrize(
-    ("name", "labels"), [("train.jsonl", None), ("dev.jsonl", ["x", "y"])]
+@pytest.mark.parametrize(
+    ("name", "labels"), [("train", None), ("dev", ["x", "y"])]
 )
-
-
-@for_labeled_sets
-def test_rows_without_text_or_label_are_left_out(tmp_path, name, labels):
-    examples = read_examples(tmp_path, name, ALL_ROWS, labels=labels)
-    kept = [(text, label) for _, text, _, label in examples]
-    assert kept == [(row["text"], row["label"]) for row in LABELED_ROWS]
-
-
-@for_labeled_sets
-def test_the_log_counts_the_rows_that_are_left_out(
+def test_rows_without_text_or_label_are_left_out(
     tmp_path, caplog, name, labels
 ):
-    labels_of(tmp_path, name, ALL_ROWS, labels=labels)
-    assert caplog.messages[-1] == (
-        f"{tmp_path / name}: 4 rows without text left out, "
-        "5 rows without a label left out"
-    )
-
-
-def test_a_pair_of_which_one_text_is_empty_is_kept(tmp_path):
-    text = "text,question,label\na,,x\n,b,y\n,,x\n"
-    options = {"text_b_column": "question"}
-    pairs = [
-        (text_a, text_b)
-        for _, text_a, text_b, _ in read_examples(
-            tmp_path, "train.csv", text, **options
-        )
+    path = tmp_path / f"{name}.jsonl"
+    path.write_text("\n".join(map(json.dumps, ROWS)))
+    examples = open_tables(tmp_path, labels=labels).sets.read(name)
+    assert [(example.text_a, example.label) for example in examples] == [
+        ("a", "x"),
+        ("b", "y"),
     ]
-    assert pairs == [("a", ""), ("", "b")]
+    assert "4 rows without text left out" in caplog.text
+    assert "5 rows without a label left out" in caplog.text
 
 
 def test_rows_of_a_test_set_are_all_kept(tmp_path):
-    actual = labels_of(tmp_path, "test.jsonl", ALL_ROWS, labels=["x", "y"])
-    assert actual == [*"xxxxx", *[None] * 5, *"yxyxy"]
+    (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    examples = open_tables(tmp_path, labels=["x", "y"]).sets.read("test")
+    labels = [example.label for example in examples]
+    assert labels == [*"xxxxx", None, None, None, None, None, "y"]
 
 
-PRODIGY_ROWS = [
-    {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
-    for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
-]
+def test_a_pair_of_which_one_text_is_empty_is_kept(tmp_path):
+    (tmp_path / "train.csv").write_text(
+        "text,question,label\na,,x\n,b,y\n,,x\n"
+    )
+    processor = open_tables(tmp_path, text_b_column="question")
+    examples = processor.sets.read("train")
+    pairs = [(example.text_a, example.text_b) for example in examples]
+    assert pairs == [("a", ""), ("", "b")]
+
+
+# What an annotator decided in Prodigy about four rows.
+PRODIGY_LINES = """
+{"text": "a", "label": "x", "answer": "accept"}
+{"text": "b", "label": "y", "answer": "reject"}
+{"text": "c", "label": "x", "answer": "accept"}
+{"text": "d", "label": "y", "answer": "ignore"}
+"""
 
 
 def test_only_accepted_rows_of_prodigy_are_read(tmp_path, caplog):
-    assert labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS) == ["x", "x"]
+    (tmp_path / "train.jsonl").write_text(PRODIGY_LINES)
+    examples = open_tables(tmp_path).sets.read("train")
+    assert [example.text_a for example in examples] == ["a", "c"]
     assert "2 rows left out" in caplog.text
 
 
 def test_the_answers_of_prodigy_may_be_the_labels(tmp_path):
-    options = {"label_column": "answer"}
-    actual = labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS, **options)
-    assert actual == ["accept", "reject", "accept", "ignore"]
-
-
-def read_set(folder, name, text, task_name, **flags):
-    """Writes the table of a set, and returns its texts and labels."""
-    (folder / f"{name}.csv").write_text(text)
-    examples = open_task_processor(task_name, folder, **flags).sets.read(name)
-    return [
-        (example.text_a, example.text_b, example.label) for example in examples
-    ]
+    (tmp_path / "train.jsonl").write_text(PRODIGY_LINES)
+    processor = open_tables(tmp_path, label_column="answer")
+    labels = [example.label for example in processor.sets.read("train")]
+    assert labels == ["accept", "reject", "accept", "ignore"]
 
 
 def test_queries_and_passages_are_found_by_their_names(tmp_path):
-    text = "query,passage,relevance\na,b,1\nc,d,0\n"
-    actual = read_set(tmp_path, "dev", text, "ranking")
-    assert actual == [("a", "b", 1.0), ("c", "d", 0.0)]
+    (tmp_path / "dev.csv").write_text("query,passage,relevance\na,b,1\nc,d,0\n")
+    first, second = open_tables(tmp_path, "ranking").sets.read("dev")
+    assert (first.text_a, first.text_b, first.label) == ("a", "b", 1.0)
+    assert (second.text_a, second.text_b, second.label) == ("c", "d", 0.0)
 
 
 def test_a_flag_names_the_column_of_the_queries(tmp_path):
-    text = "passage,q,relevance\nb,a,\n"
-    actual = read_set(tmp_path, "test", text, "ranking", text_column="q")
-    assert actual == [("a", "b", None)]
+    (tmp_path / "test.csv").write_text("passage,q,relevance\nb,a,\n")
+    processor = open_tables(tmp_path, "ranking", text_column="q")
+    (example,) = processor.sets.read("test")
+    assert (example.text_a, example.text_b, example.label) == ("a", "b", None)
 
 
 def test_a_name_that_is_a_default_elsewhere_counts_if_it_is_set(tmp_path):
-    text = "query,text,label\na,b,1\na,c,0\n"
+    (tmp_path / "dev.csv").write_text("query,text,label\na,b,1\na,c,0\n")
     flags = {"text_b_column": "text", "label_column": "label"}
-    actual = read_set(tmp_path, "dev", text, "ranking", **flags)
-    assert actual[0] == ("a", "b", 1.0)
+    first, _ = open_tables(tmp_path, "ranking", **flags).sets.read("dev")
+    assert (first.text_a, first.text_b, first.label) == ("a", "b", 1.0)
 
 
 def test_a_column_of_scores_that_is_not_there_is_named(tmp_path):
-    args = "dev", "text,text_b,label\na,b,1\nc,d,2\n", "embedding"
+    (tmp_path / "dev.csv").write_text("text,text_b,label\na,b,1\nc,d,2\n")
+    processor = open_tables(tmp_path, "embedding", label_column="scroe")
     with pytest.raises(ValueError, match="there is no column 'scroe'"):
-        read_set(tmp_path, *args, label_column="scroe")
+        processor.sets.read("dev")
 
 
 @pytest.mark.parametrize(
@@ -232,41 +227,57 @@ def test_a_column_of_scores_that_is_not_there_is_named(tmp_path):
     ],
 )
 def test_scores_may_be_missing(tmp_path, text, labels):
-    actual = read_set(tmp_path, "train", text, "embedding")
-    assert [label for _, _, label in actual] == labels
-
-
-SCORED = "text,text_b,score\na,b,2\nc,d,\ne,f,4\n"
+    (tmp_path / "train.csv").write_text(text)
+    examples = open_tables(tmp_path, "embedding").sets.read("train")
+    assert [example.label for example in examples] == labels
 
 
 def test_pairs_with_a_missing_score_are_left_out(tmp_path, caplog):
-    actual = read_set(tmp_path, "train", SCORED, "embedding")
-    assert actual == [("a", "b", 2.0), ("e", "f", 4.0)]
+    (tmp_path / "train.csv").write_text(
+        "text,text_b,score\na,b,2\nc,d,\ne,f,4\n"
+    )
+    examples = open_tables(tmp_path, "embedding").sets.read("train")
+    assert [example.text_a for example in examples] == ["a", "e"]
     assert "1 rows without a label left out" in caplog.text
 
 
 def test_pairs_of_a_test_set_are_all_kept(tmp_path):
-    assert len(read_set(tmp_path, "test", SCORED, "embedding")) == 3
+    (tmp_path / "test.csv").write_text(
+        "text,text_b,score\na,b,2\nc,d,\ne,f,4\n"
+    )
+    examples = open_tables(tmp_path, "embedding").sets.read("test")
+    assert [example.label for example in examples] == [2.0, None, 4.0]
 
 
 def test_passages_with_a_missing_relevance_are_left_out(tmp_path):
-    text = "query,passage,relevance\na,b,1\nc,d,\n"
-    assert read_set(tmp_path, "dev", text, "ranking") == [("a", "b", 1.0)]
+    (tmp_path / "dev.csv").write_text("query,passage,relevance\na,b,1\nc,d,\n")
+    (example,) = open_tables(tmp_path, "ranking").sets.read("dev")
+    assert (example.text_a, example.label) == ("a", 1.0)
 
 
 def test_a_relevance_that_is_not_a_number_is_an_error(tmp_path):
-    text = "query,passage,relevance\na,b,1\nc,d,high\n"
+    (tmp_path / "dev.csv").write_text(
+        "query,passage,relevance\na,b,1\nc,d,high\n"
+    )
     with pytest.raises(ValueError, match=r"line 3.*'high'"):
-        read_set(tmp_path, "dev", text, "ranking")
+        open_tables(tmp_path, "ranking").sets.read("dev")
 
 
-@pytest.mark.parametrize("name", ["is_duplicate", "label", "Score"])
-def test_scores_in_another_column_are_asked_for(tmp_path, name):
+@pytest.mark.parametrize("column", ["is_duplicate", "label", "Score"])
+def test_scores_in_another_column_are_asked_for(tmp_path, column):
     """Otherwise all pairs would be trained as similar ones."""
-    text = f"text,text_b,{name}\na,b,1\nc,d,0\n"
-    args = tmp_path, "train", text, "embedding"
-    with pytest.raises(ValueError, match=f"--label_column.*{name}"):
-        read_set(*args)
-    actual = read_set(*args, label_column=name)
-    assert [label for *_, label in actual] == [1, 0]
-    assert read_set(*args, label_column="")[1] == ("c", "d", None)
+    (tmp_path / "train.csv").write_text(f"text,text_b,{column}\na,b,1\nc,d,0\n")
+    with pytest.raises(ValueError, match=f"--label_column.*{column}"):
+        open_tables(tmp_path, "embedding").sets.read("train")
+
+
+@pytest.mark.parametrize(
+    ("label_column", "labels"), [("label", [1.0, 0.0]), ("", [None, None])]
+)
+def test_a_flag_says_whether_another_column_contains_the_scores(
+    tmp_path, label_column, labels
+):
+    (tmp_path / "train.csv").write_text("text,text_b,label\na,b,1\nc,d,0\n")
+    processor = open_tables(tmp_path, "embedding", label_column=label_column)
+    examples = processor.sets.read("train")
+    assert [example.label for example in examples] == labels

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from data.sets.text_keys import key_of
-from tests.support.tables.labeled_tables import read_topics, split_rows
+from tests.support.tables.csv_files import write_csv
+from tests.support.tables.labeled_tables import open_tables, read_topics
 
 LABELS = ("boats", "farms", "inns")
 
@@ -16,9 +17,26 @@ def rows():
     return read_topics()
 
 
+def split_table(path, task_name="csv", **column_flags):
+    """Returns the texts of the examples in the (train, dev) sets of a table."""
+    sets = open_tables(None, task_name, data_file=path, **column_flags).sets
+    train, dev = sets.read("train"), sets.read("dev")
+    return (
+        [tuple(example.texts) for example in train],
+        [tuple(example.texts) for example in dev],
+    )
+
+
+def write_labeled(path, rows):
+    """Writes a table of texts and labels."""
+    write_csv(path, ("text", "label"), rows)
+
+
 def test_other_labels_move_no_row_to_the_other_set(tmp_path, rows):
+    write_labeled(tmp_path / "a.csv", rows)
     relabeled = [(text, LABELS[len(text) % 3]) for text, _ in rows]
-    assert split_rows(tmp_path, relabeled) == split_rows(tmp_path, rows)
+    write_labeled(tmp_path / "b.csv", relabeled)
+    assert split_table(tmp_path / "a.csv") == split_table(tmp_path / "b.csv")
 
 
 @pytest.mark.parametrize(
@@ -44,7 +62,8 @@ def test_other_labels_move_no_row_to_the_other_set(tmp_path, rows):
 )
 def test_copies_that_look_alike_share_a_set(tmp_path, rows, change):
     copies = [(change(text), label) for text, label in rows]
-    train, dev = split_rows(tmp_path, [*rows, *copies])
+    write_labeled(tmp_path / "a.csv", [*rows, *copies])
+    train, dev = split_table(tmp_path / "a.csv")
     texts_of_train = {text for (text,) in train}
     # A table is read without the blanks around its texts.
     moved = [
@@ -62,30 +81,29 @@ def test_a_pair_and_its_reverse_share_a_set(tmp_path, rows):
         for (text, _), (other, _) in itertools.pairwise(rows)
     ]
     reversed_pairs = [(other, text, label) for text, other, label in pairs]
-    train, dev = split_rows(
-        tmp_path,
-        pairs + reversed_pairs,
-        names=("text", "other", "label"),
-        text_b_column="other",
+    write_csv(
+        tmp_path / "a.csv", ("text", "other", "label"), pairs + reversed_pairs
     )
+    train, dev = split_table(tmp_path / "a.csv", text_b_column="other")
     assert {*map(frozenset, train)}.isdisjoint(map(frozenset, dev))
 
 
 @pytest.mark.parametrize("name", ["train", "dev"])
 def test_a_set_without_rows_is_an_error(tmp_path, rows, name):
-    train, dev = split_rows(tmp_path, rows)
+    write_labeled(tmp_path / "all.csv", rows)
+    train, dev = split_table(tmp_path / "all.csv")
     (text,) = (train if name == "dev" else dev)[0]
-    twice = [(text, "boats"), (text, "inns")]
+    write_labeled(tmp_path / "two.csv", [(text, "boats"), (text, "inns")])
     message = f"none of the 2 rows is in the {name}"
     with pytest.raises(ValueError, match=message):
-        split_rows(tmp_path, twice)
+        split_table(tmp_path / "two.csv")
 
 
 def test_all_passages_of_a_query_share_a_set(tmp_path):
     rows = [(f"Which {i // 4}?", f"p{i}", int(i % 4 == 0)) for i in range(400)]
     rows += [(f"which  {i}?", f"another {i}", 0) for i in range(100)]
-    names = ("query", "passage", "relevance")
-    train, dev = split_rows(tmp_path, rows, task="ranking", names=names)
+    write_csv(tmp_path / "a.csv", ("query", "passage", "relevance"), rows)
+    train, dev = split_table(tmp_path / "a.csv", "ranking")
     train_queries, dev_queries = (
         {key_of([query]) for query, _ in texts_of_set}
         for texts_of_set in (train, dev)
