@@ -7,11 +7,9 @@ For example:
 """
 
 import dataclasses
-import functools
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
+from unittest import mock
 
 import keras
 import numpy as np
@@ -19,11 +17,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 import modeling
-from data.io import record_datasets
-from data.io.feature_specs import FeatureSpec
 from data.io.record_datasets import Records
-from data.io.tf_examples import encode_example
-from data.io.tfrecords import frame_record
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
@@ -146,39 +140,6 @@ def _stack(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return stacked.astype("float32" if stacked.dtype.kind == "f" else "int32")
 
 
-def write_records(path: Path, examples: Iterable[Batch]) -> Records:
-    """Writes a record of each {name: array [...]}, of float32 or int64."""
-    spec = {}
-    framed = []
-    for example in examples:
-        values: dict[str, Any] = {}
-        for name, value in example.items():
-            is_float = np.asarray(value).dtype.kind == "f"
-            flat = np.ravel(value)
-            values[name] = flat if is_float else flat.tolist()
-            dtype = "float32" if is_float else "int64"
-            spec[name] = FeatureSpec(np.shape(value), dtype)
-        framed.append(frame_record(encode_example(values)))
-    path.write_bytes(b"".join(framed))
-    return Records([str(path)], spec)
-
-
-@functools.cache
-def read_shuffled_order(num_records: int, seed: int) -> Sequence[int]:
-    """Returns the indices of records in a file, in a training's order."""
-    with tempfile.TemporaryDirectory() as folder:
-        indices = [{"index": np.array(index)} for index in range(num_records)]
-        dataset = record_datasets.create_dataset(
-            write_records(Path(folder) / "indices.tf_record", indices),
-            num_records,
-            is_training=True,
-            seed=seed,
-        )
-        epoch = next(iter(dataset))
-    order: list[int] = epoch["index"].numpy().tolist()
-    return order
-
-
 def fit_batches(
     trainer: Trainer,
     batches: Sequence[Batch],
@@ -187,24 +148,16 @@ def fit_batches(
 ) -> EndReasons:
     """Trains with `fit` on the first batch in step 1, and so on.
 
-    `fit` shuffles the records of a file. So the file contains the examples of
-    the batches in an order that this shuffle turns into that of the batches.
+    The batches take the place of the dataset that `fit` would create from
+    records, whose order is random.
     """
-    examples = [
-        {name: values[index] for name, values in batch.items()}
-        for batch in batches
-        for index in range(len(next(iter(batch.values()))))
-    ]
-    # The second epoch would have another order.
-    assert num_train_steps * trainer.config.batch_size <= len(examples)
-    order = read_shuffled_order(len(examples), trainer.config.training.seed)
-    example_of_index = dict(zip(order, examples, strict=True))
-    with tempfile.TemporaryDirectory() as folder:
-        records = write_records(
-            Path(folder) / "train.tf_record",
-            [example_of_index[index] for index in range(len(examples))],
-        )
-        return trainer.fit(records, num_train_steps, callbacks)
+    assert num_train_steps <= len(batches)
+    dataset = create_batch_dataset(batches)
+    batches_left = dataset.skip(trainer.run_weights.global_step)
+    with mock.patch.object(
+        trainer, "create_dataset", return_value=batches_left
+    ):
+        return trainer.fit(Records([], {}), num_train_steps, callbacks)
 
 
 def create_loop_trainer(

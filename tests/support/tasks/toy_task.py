@@ -49,9 +49,9 @@ def create_flags(folder: StrPath, **changes: object) -> Flags:
     return defaults | changes
 
 
-def create_command(options: Flags) -> ParsedCommand[FineTuningConfig]:
-    """Returns a command that sets `options`, without parsing any flags."""
-    return ParsedCommand(FineTuningConfig.from_values(**options), options)
+def create_command(flags: Flags) -> ParsedCommand[FineTuningConfig]:
+    """Returns the command of a user who set these flags."""
+    return ParsedCommand(FineTuningConfig.from_values(**flags), flags)
 
 
 def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
@@ -72,8 +72,8 @@ def load_toy_starting_point(
         "bert_config_file": str(config_file),
         "vocab_file": str(SAMPLES / "vocab.txt"),
     }
-    options = create_flags(folder, **defaults | changes)
-    return load_starting_point(create_command(options))
+    flags = create_flags(folder, **defaults | changes)
+    return load_starting_point(create_command(flags))
 
 
 def create_starting_point(
@@ -116,19 +116,13 @@ def create_trainer(
 
 
 def run_task(
-    task_class: Callable[..., TaskT], options: Flags, *arguments: object
+    task_class: Callable[..., TaskT], flags: Flags, *arguments: object
 ) -> TaskT:
-    """Runs a task as a script does that sets the flags `options`.
+    """Runs a task as its script does, and returns the task.
 
-    Args:
-        task_class: class of the task.
-        options: {flag: value}.
-        *arguments: further arguments of the class, after the start.
-
-    Returns:
-        the task.
+    `arguments` are those of the class after the starting point.
     """
-    starting_point = load_starting_point(create_command(options))
+    starting_point = load_starting_point(create_command(flags))
     created = task_class(starting_point, *arguments)
     fine_tune(created)
     return created

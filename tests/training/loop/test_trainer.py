@@ -1,15 +1,17 @@
 """What a Trainer trains, from the start or resumed, and what stops it."""
 
-import numpy as np
 import pytest
 
+from data.io.feature_specs import FeatureSpec
+from data.io.record_datasets import Records
+from data.io.tf_examples import encode_example
+from data.io.tfrecords import frame_record
 from tests.support.two_weight_model import (
     BATCH_SIZE,
     OnStep,
     create_batches,
     create_loop_trainer,
     fit_batches,
-    write_records,
 )
 from training.loop.trainer import Trainer
 
@@ -35,11 +37,14 @@ def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
 @pytest.fixture
 def records(tmp_path):
     """Records of eight factors, for four steps of a TwoWeightModel."""
-    examples = [
-        {"factor": np.float32(factor), "zero": np.float32(0)}
+    records = [
+        frame_record(encode_example({"factor": [factor], "zero": [0.0]}))
         for factor in FACTORS
     ]
-    return write_records(tmp_path / "train.tf_record", examples)
+    path = tmp_path / "train.tf_record"
+    path.write_bytes(b"".join(records))
+    number = FeatureSpec((), "float32")
+    return Records([str(path)], {"factor": number, "zero": number})
 
 
 def train_on_records(folder, records, num_train_steps):
