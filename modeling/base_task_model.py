@@ -157,6 +157,7 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         return outputs, dropout_seed(seed, self.bert.num_dropouts)
 
     def get_config(self) -> JsonObject:
+        """Returns the arguments of the constructor, for `from_config`."""
         return {
             **self.bert.get_config(),
             **super().get_config(),

@@ -317,6 +317,7 @@ class BertModel(BaseModel):
         return to_functional_model(self)
 
     def get_config(self) -> JsonObject:
+        """Returns the arguments of the constructor, for `from_config`."""
         return {
             **super().get_config(),
             "config": self.config.to_dict(),

@@ -41,6 +41,7 @@ class ClassifierLoss(Loss[Tensor]):
         self._class_weights = class_weights
 
     def get_config(self) -> JsonObject:
+        """Returns the arguments of the constructor, for `from_config`."""
         weights = self._class_weights
         return {"class_weights": None if weights is None else [*weights]}
 
@@ -131,6 +132,7 @@ class ContrastiveLoss(LossWithSquaredDivergence):
         self._temperature = temperature
 
     def get_config(self) -> JsonObject:
+        """Returns the arguments of the constructor, for `from_config`."""
         return {"temperature": self._temperature}
 
     def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
@@ -278,6 +280,7 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
             self.label_features = ("masked_lm_ids", "masked_lm_weights")
 
     def get_config(self) -> JsonObject:
+        """Returns the arguments of the constructor, for `from_config`."""
         return {"next_sentence": self._next_sentence}
 
     def term_weights(self, features: Features) -> Terms:

@@ -114,6 +114,7 @@ class BertClassifier(OneHeadModel[Tensor]):
         return self.head(self.drop_head_inputs(encoded, seed))
 
     def get_config(self) -> JsonObject:
+        """Returns the arguments of the constructor, for `from_config`."""
         return {**super().get_config(), "num_labels": self.num_labels}
 
 

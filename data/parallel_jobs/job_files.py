@@ -134,6 +134,7 @@ class JobPaths:
 
     @property
     def manifest_file(self) -> str:
+        """Path of the file that describes the complete output."""
         return f"{self.output_file}{MANIFEST_ENDING}"
 
     @property

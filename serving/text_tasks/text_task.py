@@ -175,6 +175,7 @@ class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
 
     @property
     def field_names(self) -> list[str]:
+        """Names of the fields, in the order of `fields`."""
         return [field.name for field in self.fields]
 
     @property

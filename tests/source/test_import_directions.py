@@ -1,22 +1,19 @@
-"""Which package, folder and module may import which, read from the source.
-
-test_task_imports.py checks that the shared code of training/ imports no task,
-and test_style.py where imports stand.
-"""
+"""Which package, folder and module may import which, read from the source."""
 
 import ast
 import graphlib
 import itertools
 import re
-from pathlib import Path
 
 import pytest
 
+import modeling
 from tests.support import fresh_process
 from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
     check_none,
+    files_of,
     imported,
     parse_source,
     sources,
@@ -76,11 +73,6 @@ BELOW = {
 }
 
 
-def file_of(name):
-    """Returns the path of a module by its dotted name."""
-    return (ROOT / Path(*name.split("."))).with_suffix(".py")
-
-
 def top_level_imports(path):
     """Returns the top-level names of the modules that a file imports."""
     return {name.split(".")[0] for name in imported(path)}
@@ -88,6 +80,7 @@ def top_level_imports(path):
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_packages_import_only_packages_below_them(package):
+    """Else, a package could not be used, or read, without all others."""
     forbidden = {*PACKAGES, *SCRIPTS, "tools", "tests"}
     forbidden -= BELOW[package] | {package}
     wrong = [
@@ -113,6 +106,7 @@ def imported_of(package, importer):
 
 
 def test_training_imports_only_the_engines_of_serving():
+    """Else, training would depend on the server."""
     wrong = [
         f"{path}: {module}"
         for path, module in imported_of("serving", "training")
@@ -129,6 +123,7 @@ _DESCRIBES_EXPORTS = {
 
 
 def test_serving_imports_only_what_describes_an_export():
+    """Else, a server would load what writes exports, and TensorFlow with it."""
     wrong = [
         f"{path}: {module}"
         for path, module in imported_of("exporting", "serving")
@@ -138,6 +133,7 @@ def test_serving_imports_only_what_describes_an_export():
 
 
 def test_the_page_states_what_each_package_imports():
+    """Else, a reader of the page would trust an old table."""
     page = (ROOT / "docs/code_reference.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)/` \| (nothing|`.*/`) \|$", page, re.M)
     stated = {
@@ -189,7 +185,8 @@ def modules_of(name):
 
 
 def test_importing_loads_no_tensorflow_and_prints_nothing():
-    """In one process, where an error names the first module that loads it."""
+    """Else, --help and a wrong flag would show only after seconds."""
+    # In one process, where an error names the first module that loads it.
     names = [*itertools.chain(*map(modules_of, WITHOUT_TENSORFLOW))]
     code = f"""
 import importlib, logging, sys
@@ -203,6 +200,7 @@ assert not logging.root.handlers
 
 
 def test_importing_modeling_loads_no_keras():
+    """Else, KERAS_BACKEND could not be set after the import."""
     code = "import modeling, sys; assert 'keras' not in sys.modules"
     fresh_process.run("-c", code).check()
 
@@ -218,6 +216,7 @@ assert "model_folders.reading" not in sys.modules
 
 
 def test_scripts_and_tools_do_not_import_each_other():
+    """Else, a change of one command could break another."""
     commands = {*SCRIPTS, *TOOLS, "tests"}
     wrong = [
         f"{path}: {name}"
@@ -229,6 +228,7 @@ def test_scripts_and_tools_do_not_import_each_other():
 
 
 def test_the_network_runs_on_any_backend_of_keras():
+    """Else, a user of JAX or PyTorch would need TensorFlow."""
     # Faster versions, where TensorFlow is the backend, and its checkpoints.
     others = (
         ROOT / "modeling/accelerated",
@@ -246,19 +246,13 @@ def test_the_network_runs_on_any_backend_of_keras():
 
 
 def test_folders_of_weights_are_read_without_keras():
+    """Else, a LiteRT export could not be served without Keras."""
     wrong = [
         path
         for path in sources("model_folders")
         if "keras" in top_level_imports(path)
     ]
     check_none(wrong, "What needs Keras belongs into modeling/:")
-
-
-def files_of(name):
-    """Returns the files of a module or package by its dotted name."""
-    file = file_of(name)
-    files = [file, file.with_suffix("") / "__init__.py"]
-    return [file for file in files if file.is_file()]
 
 
 def imported_files(path):
@@ -278,6 +272,7 @@ def imported_files(path):
 
 
 def test_no_module_imports_itself_in_a_circle():
+    """Else, the order of imports would decide whether a command starts."""
     folders = (*PACKAGES, "tools")
     paths = [path for folder in folders for path in sources(folder)]
     imports = {path: imported_files(path) for path in paths}
@@ -294,6 +289,7 @@ def part_of_training(path):
 
 
 def test_parts_of_training_import_only_parts_that_it_lists_before_them():
+    """Else, the reading order in training/__init__.py would be wrong."""
     package = ROOT / "training/__init__.py"
     docstring = ast.get_docstring(parse_source(package).tree)
     parts = re.findall(r"^ {4}(\w+)(?:/|\.py): ", docstring, re.MULTILINE)
@@ -331,16 +327,19 @@ def importers_in_modeling(folder):
 
 
 def test_only_ops_leads_to_faster_versions():
+    """Else, the plain network would run only where TensorFlow does."""
     assert importers_in_modeling("modeling/accelerated") == {"ops.py"}
 
 
 def test_only_from_preset_leads_from_models_to_checkpoints():
+    """Else, the network could not be read without the formats of weights."""
     importers = importers_in_modeling("modeling/checkpoints")
     assert importers == {"__init__.py", "base_model.py"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_two_folders_of_a_package_import_each_other(package):
+    """Else, neither folder could be understood before the other."""
     imports = {
         (str(path.parent.relative_to(ROOT)), str(file.parent.relative_to(ROOT)))
         for path in sources(package)
@@ -359,43 +358,66 @@ def test_no_two_folders_of_a_package_import_each_other(package):
     )
 
 
-# {file: modules that it names in strings, to import them}.
-_NAMED_IN_STRINGS = {
-    # Keras gets placeholders, which import a class when a `.keras` file names
-    # it. The package itself imports none of them.
-    "model_folders/saved_classes.py": {
-        "data.text.preprocessor",
-        "modeling.bert",
-        "modeling.losses",
-        "modeling.task_models",
-    },
-}
+# Folders of data/ for one task each. Any task may use the other folders.
+DATA_OF_TASKS = ("classification", "ner", "pretraining", "squad")
 
 
-def modules_in_strings(path):
-    """Returns the names of modules of this project that strings consist of."""
-    texts = {
-        node.value
-        for node in ast.walk(parse_source(path).tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    return {
-        text
-        for text in texts
-        if "." in text
-        and all(map(str.isidentifier, text.split(".")))
-        and files_of(text)
-    }
+def names_of_tasks():
+    """Returns the names that only the code of one task should import.
 
-
-def test_modules_are_named_in_strings_only_where_listed():
-    """The tests above do not see an import whose name is in a string.
-
-    They see the modules that a package both imports, under TYPE_CHECKING, and
-    names for dependencies/lazy.py.
+    `modeling` offers the models and losses of tasks, which stand in modules of
+    their own.
     """
-    named = {}
-    for path in itertools.chain(*map(sources, PACKAGES)):
-        if modules := modules_in_strings(path) - {*imported(path)}:
-            named[str(path.relative_to(ROOT))] = modules
-    assert named == _NAMED_IN_STRINGS
+    stems = {path.stem for path in sources("training/tasks")}
+    networks = ("modeling.task_models", "modeling.losses", "modeling.heads")
+    return {
+        "training.tasks",
+        *(f"training.config.{stem}_config" for stem in stems),
+        *(f"data.{folder}" for folder in DATA_OF_TASKS),
+        *networks,
+        *(
+            f"modeling.{name}"
+            for name in modeling.__all__
+            if getattr(modeling, name).__module__ in networks
+        ),
+    }
+
+
+def is_of_one_task(path):
+    """Returns whether a file of training/ is for one task, or one script."""
+    folder = part_of_training(path)
+    stems = {path.stem for path in sources("training/tasks")}
+    return folder in ("tasks", "extraction") or (
+        folder == "config" and path.stem.removesuffix("_config") in stems
+    )
+
+
+def is_of_pretraining(path):
+    """Returns whether a file of training/ is for pretraining, BERT's own."""
+    names = (path.stem, path.parent.name)
+    return any(name.startswith("pretraining") for name in names)
+
+
+def used_names(path):
+    """Yields the names that a file imports, and those of `modeling` in use."""
+    yield from imported(path)
+    for node in ast.walk(parse_source(path).tree):
+        if isinstance(node, ast.Attribute):
+            name = ast.unparse(node)
+            if name.startswith("modeling."):
+                yield name
+
+
+def test_training_names_no_task_but_pretraining():
+    """Else, a new task would need changes in the code that all tasks share."""
+    of_tasks = names_of_tasks()
+    assert {"training.config.squad_config", "modeling.SpanLoss"} < of_tasks
+    wrong = [
+        f"{path}: {name}"
+        for path in sources("training")
+        if not is_of_one_task(path)
+        for name in used_names(path)
+        if any(f"{name}.".startswith(f"{task}.") for task in of_tasks)
+        if not (is_of_pretraining(path) and "pretrain" in name.lower())
+    ]
+    check_none(wrong, "Let the task or its script pass what you need:")

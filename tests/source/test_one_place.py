@@ -34,7 +34,7 @@ CLASSES_OF_MODELS = {
 
 
 def test_only_tables_name_the_classes_of_models():
-    """Other modules look up what depends on the kind of a model."""
+    """Else, a new kind of model would be forgotten in a comparison."""
     wrong = [
         source.place(node)
         for source in parsed_sources(*FOLDERS)
@@ -43,39 +43,6 @@ def test_only_tables_name_the_classes_of_models():
         if isinstance(node, ast.Constant) and node.value in CLASSES_OF_MODELS
     ]
     check_none(wrong, "Look the class up in model_folders/kinds.py:")
-
-
-# The names of model_folders/ that `modeling` offers to users.
-NAMES_OF_MODEL_FOLDERS = {
-    alias.name
-    for node in ast.walk(parse_source(ROOT / "modeling/__init__.py").tree)
-    if isinstance(node, ast.ImportFrom)
-    and str(node.module).startswith("model_folders.")
-    for alias in node.names
-    if alias.asname
-}
-
-
-def names_of_modeling(node):
-    """Returns the names that a node of a tree takes from `modeling`."""
-    if isinstance(node, ast.ImportFrom) and node.module == "modeling":
-        return {alias.name for alias in node.names}
-    if isinstance(node, ast.Attribute):
-        module, _, name = ast.unparse(node).rpartition(".")
-        return {name} if module == "modeling" else set()
-    return set()
-
-
-def test_names_of_model_folders_come_from_their_own_modules():
-    """`modeling` offers them to users, as a second address."""
-    assert "BertConfig" in NAMES_OF_MODEL_FOLDERS
-    wrong = [
-        source.place(node)
-        for source in parsed_sources(*FOLDERS)
-        for node in ast.walk(source.tree)
-        if names_of_modeling(node) & NAMES_OF_MODEL_FOLDERS
-    ]
-    check_none(wrong, "Import the name from its module in model_folders/:")
 
 
 _FORMATS = "model_folders/formats"
@@ -123,6 +90,7 @@ PRIVATE_NAME = re.compile(
 
 
 def test_each_private_name_has_one_module():
+    """Else, an upgrade that renames one would break several places."""
     uses = {
         (match[1] or match[0], str(path.relative_to(ROOT)))
         for package in FOLDERS
@@ -156,6 +124,7 @@ def private_names(path):
 
 
 def test_each_private_name_that_is_not_ours_is_listed():
+    """Else, a private name could come into use unnoticed."""
     names = {
         name_and_role
         for package in FOLDERS
@@ -181,6 +150,7 @@ def attributes_and_functions(path):
 
 
 def test_one_module_uses_the_undocumented_names_of_uvicorn():
+    """Else, an upgrade of uvicorn could break the server in several places."""
     used = {
         (name, str(path.relative_to(ROOT)))
         for path in sources("serving")

@@ -76,6 +76,13 @@ def imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def files_of(name: str) -> list[Path]:
+    """Returns the files of a module or package by its dotted name."""
+    path = ROOT / Path(*name.split("."))
+    files = [path.with_suffix(".py"), path / "__init__.py"]
+    return [file for file in files if file.is_file()]
+
+
 def check_none(places: Iterable[object], advice: str) -> None:
     """Fails if there are places that break a rule, and says what to do.
 

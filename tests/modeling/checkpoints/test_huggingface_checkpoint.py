@@ -203,7 +203,7 @@ def test_weights_of_two_scopes_or_other_networks_are_refused(tmp_path, scopes):
 
 
 def test_an_adapter_beside_its_model_is_named(tmp_path):
-    """transformers adds it to the model when it loads the folder."""
+    """Transformers adds it to the model when it loads the folder."""
     write_huggingface_files(tmp_path, create_tensors())
     # macOS creates such files.
     (tmp_path / "._adapter_model.safetensors").write_bytes(b"?")

@@ -71,7 +71,7 @@ def test_all_pages_are_allowed_only_without_a_token():
 
 @pytest.fixture
 def serve_with(monkeypatch):
-    """error -> serves nothing, after an import of the server raised it."""
+    """Error -> serves nothing, after an import of the server raised it."""
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
     def serve(error):

@@ -1,8 +1,8 @@
-"""Opens a task of labeled texts on the tables that a test writes.
+r"""Opens a task of labeled texts on the tables that a test writes.
 
 For example:
 
-    (tmp_path / "train.csv").write_text("text,label\\na,x\\nb,y\\n")
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     examples = open_tables(tmp_path).sets.read("train")
 """
 

@@ -1,8 +1,8 @@
-"""Writes and reads the table of a test.
+r"""Writes and reads the table of a test.
 
 For example:
 
-    rows = read_numbered_rows(tmp_path, "a.csv", "text,label\\na,x\\n")
+    rows = read_numbered_rows(tmp_path, "a.csv", "text,label\na,x\n")
 """
 
 import gzip
