@@ -13,21 +13,24 @@ import sys
 TIMEOUT_S = 60
 
 
-def ask(port, request):
+def ask(port: int, request: dict[str, object]) -> dict[str, object]:
     """Returns the status and the reply to {"path": .., "body": ..}."""
     connection = http.client.HTTPConnection("127.0.0.1", port, TIMEOUT_S)
     body = json.dumps(request["body"]) if "body" in request else None
-    connection.request("POST" if body else "GET", request["path"], body)
+    method = "POST" if body else "GET"
+    connection.request(method, str(request["path"]), body)
     response = connection.getresponse()
-    reply = response.read().decode()
+    content = response.read().decode()
+    reply: object = content
     if response.headers.get_content_type() == "application/json":
-        reply = json.loads(reply)
+        reply = json.loads(content)
     connection.close()
     return {**request, "status": response.status, "reply": reply}
 
 
-def wait_until_ready(server):
+def wait_until_ready(server: subprocess.Popen[str]) -> int:
     """Returns the port of a server whose models are loaded."""
+    assert server.stderr is not None
     for line in server.stderr:
         print(line, end="", file=sys.stderr)
         if match := re.search(r"ready: http://[\d.]+:(\d+)", line):
@@ -35,7 +38,7 @@ def wait_until_ready(server):
     raise OSError("the server has ended before it was ready")
 
 
-def main(requests, replies, *command):
+def main(requests: str, replies: str, *command: str) -> int:
     with subprocess.Popen(
         [sys.executable, *command, "--port=0"],
         stderr=subprocess.PIPE,

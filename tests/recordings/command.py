@@ -46,4 +46,4 @@ class Command:
         """Names of the commands that must run before this one."""
         names_in_text = re.findall(r"\.\./([\w.-]+)", self.text)
         names = dict.fromkeys([*names_in_text, self.resumes])
-        return [name for name in names if name not in (None, "inputs")]
+        return [name for name in names if name and name != "inputs"]

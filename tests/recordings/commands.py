@@ -50,13 +50,13 @@ COMMANDS = {
 }
 
 
-def select(only=""):
+def select(only: str = "") -> dict[str, Command]:
     """Returns {name: command} of names and patterns, separated by commas.
 
     Raises:
         ValueError: a pattern matches no command.
     """
-    names = set()
+    names: set[str] = set()
     for pattern in filter(None, only.split(",")):
         matches = fnmatch.filter(COMMANDS, pattern)
         if not matches:

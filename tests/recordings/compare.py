@@ -13,9 +13,11 @@ import collections
 import difflib
 import json
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, TypeGuard
 
+from files.paths import StrPath
 from tests.recordings import commands
 
 # Parts of a recording that may differ, because they are no values.
@@ -23,6 +25,10 @@ PARTS_OF_WORDS = ("messages", "stderr", "programs")
 # Lines that are shown of a difference, and differences of a file.
 MAX_LINES = 40
 MAX_DIFFERENCES = 6
+
+
+# The keys that lead to a place in a recording.
+Keys: TypeAlias = tuple[str, ...]
 
 
 class Difference(NamedTuple):
@@ -35,17 +41,19 @@ class Difference(NamedTuple):
     """
 
     is_value: bool
-    path: tuple[str, ...]
+    path: Keys
     lines: list[str]
 
 
-def read_recordings(folder):
+def read_recordings(folder: StrPath) -> dict[str, object]:
     """Returns {name of a command: its recording} of a folder."""
     paths = Path(folder).glob("recorded/*.json")
     return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
 
 
-def differences(base, new, path=()):
+def differences(
+    base: object, new: object, path: Keys = ()
+) -> Iterator[Difference]:
     """Yields each Difference of two recordings of a command.
 
     `base` and `new` are the parts of the two recordings at `path`.
@@ -83,22 +91,24 @@ def differences(base, new, path=()):
         yield Difference(_is_value(path, base, new), path, lines)
 
 
-def _order_difference(base, new, path):
+def _order_difference(
+    base: dict[str, object], new: dict[str, object], path: Keys
+) -> Iterator[Difference]:
     """Yields a Difference if two dicts have their keys in another order."""
     if [*base] != [*new] and base.keys() == new.keys():
         lines = [f"- {[*base]}", f"+ {[*new]}"]
         yield Difference(True, (*path, "order of the keys"), lines)
 
 
-def _are_rows(value):
+def _are_rows(value: object) -> TypeGuard[list[dict[str, object]]]:
     return isinstance(value, list) and all(isinstance(x, dict) for x in value)
 
 
-def _are_lines(value):
+def _are_lines(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(x, str) for x in value)
 
 
-def _is_value(path, base, new):
+def _is_value(path: Keys, base: object, new: object) -> bool:
     """Returns whether a difference between `base` and `new` is one of values.
 
     None stands for the part that is missing in one of the two recordings.
@@ -108,12 +118,18 @@ def _is_value(path, base, new):
     # The answer to a request that failed is {"line": number, "error": words}.
     if path[-1] == "error":
         return not (isinstance(base, str) and isinstance(new, str))
-    if path[-1].endswith("README.md") and base and new:
+    is_card = path[-1].endswith("README.md")
+    if is_card and _are_lines(base) and _are_lines(new):
         return " ".join(base).split() != " ".join(new).split()
     return True
 
 
-def report_differences(base_folder, new_folder, only="", write=print):
+def report_differences(
+    base_folder: StrPath,
+    new_folder: StrPath,
+    only: str = "",
+    write: Callable[[str], None] = print,
+) -> int:
     """Prints what differs between the folders of two recordings.
 
     Args:
@@ -160,9 +176,11 @@ def report_differences(base_folder, new_folder, only="", write=print):
     return int(num_values > 0)
 
 
-def _show_command(name, found, write):
+def _show_command(
+    name: str, found: Sequence[Difference], write: Callable[[str], None]
+) -> None:
     """Prints the differences of a command, but not all of a file with many."""
-    num_of_file = collections.Counter()
+    num_of_file: collections.Counter[Keys] = collections.Counter()
     for is_value, path, lines in found:
         file = path[:2]
         num_of_file[file] += 1
@@ -176,14 +194,14 @@ def _show_command(name, found, write):
             write(f"== {name}: {num_hidden} more in {' / '.join(file)}")
 
 
-def _show_lines(lines, write):
+def _show_lines(lines: Sequence[str], write: Callable[[str], None]) -> None:
     for line in lines[:MAX_LINES]:
         write(f"   {line[:400]}")
     if len(lines) > MAX_LINES:
         write(f"   ... and {len(lines) - MAX_LINES} more lines")
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

@@ -2,9 +2,22 @@
 
 import hashlib
 import json
+import logging
 import os
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from files.paths import StrPath
+
+# {folder: its name in the lines of a recording}.
+Places: TypeAlias = Mapping[Path, str]
+# {tag of TensorBoard: {step: its value}}.
+Events: TypeAlias = dict[str, dict[str, str | float]]
 
 # Programs. Their answers are compared, and their bytes are only told.
 PROGRAMS = (".tflite", ".onnx")
@@ -39,22 +52,19 @@ VARIABLE_KEYS = r"hours|.*_per_second|.*_gib|versions?"
 FILE_TIME = r" \d{19}$"
 
 
-def digest(data):
+def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:20]
 
 
-def replace_places(text, places):
+def replace_places(text: str, places: Places) -> list[str]:
     """Returns the lines of a text in which all else must stay."""
     for folder, name in places.items():
         text = text.replace(str(folder), name)
     return text.split("\n")
 
 
-def normalize(text, places):
-    """Returns the lines of messages without times, rates and folders.
-
-    `places` is {folder: its name in the lines}.
-    """
+def normalize(text: str, places: Places) -> list[str]:
+    """Returns the lines of messages without times, rates and folders."""
     lines = []
     for line in replace_places(text, places):
         if any(re.search(pattern, line) for pattern in DROPPED):
@@ -65,7 +75,7 @@ def normalize(text, places):
     return lines
 
 
-def clean(value):
+def clean(value: object) -> object:
     """Replaces the values of JSON that differ in each run."""
     if isinstance(value, dict):
         return {
@@ -77,7 +87,7 @@ def clean(value):
     return [*map(clean, value)] if isinstance(value, list) else value
 
 
-def digest_arrays(arrays):
+def digest_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
     """Returns {name: dtype, shape and hash}, sorted by name."""
     return {
         name: f"{array.dtype} {[*array.shape]} {digest(array.tobytes())}"
@@ -85,17 +95,17 @@ def digest_arrays(arrays):
     }
 
 
-def _tensorflow():
+def _tensorflow() -> ModuleType:
     """Imports TensorFlow, which only some commands' files need."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     import tensorflow as tf
 
     # It deprecates the reader of events, for which it has no other.
-    tf.get_logger().setLevel("ERROR")
+    logging.getLogger("tensorflow").setLevel("ERROR")
     return tf
 
 
-def read_checkpoint(prefix):
+def read_checkpoint(prefix: Path) -> dict[str, str] | list[str]:
     """Returns a description of each variable of a checkpoint.
 
     A SavedModel numbers its variables in any order, and has no names for them.
@@ -112,7 +122,7 @@ def read_checkpoint(prefix):
     return described
 
 
-def read_safetensors(path):
+def read_safetensors(path: Path) -> dict[str, object]:
     from safetensors import numpy, safe_open
 
     with safe_open(path, "numpy") as file:
@@ -120,14 +130,14 @@ def read_safetensors(path):
     return metadata | digest_arrays(numpy.load_file(path))
 
 
-def read_events(path):
+def read_events(path: Path) -> Events:
     """Returns {tag: {step: value}} of TensorBoard's scalars, without rates."""
     tf = _tensorflow()
-    values_by_tag = {}
+    values_by_tag: Events = {}
     for event in tf.compat.v1.train.summary_iterator(str(path)):
         for value in event.summary.value:
             if re.fullmatch(VARIABLE_KEYS, value.tag.split("/")[-1]):
-                number = "VARIES"
+                number: str | float = "VARIES"
             elif value.HasField("tensor"):
                 array = tf.make_ndarray(value.tensor)
                 scalar = array.ndim == 0 and array.dtype.kind == "f"
@@ -138,7 +148,7 @@ def read_events(path):
     return values_by_tag
 
 
-def read_signatures(path):
+def read_signatures(path: Path) -> dict[str, dict[str, str]]:
     """Returns the inputs and outputs of each signature of a SavedModel."""
     from tensorflow.core.protobuf import saved_model_pb2
 
@@ -155,13 +165,15 @@ def read_signatures(path):
     return outputs
 
 
-def read_json_lines(lines):
+def read_json_lines(lines: Iterable[str]) -> list[object]:
     return [clean(json.loads(line)) for line in lines if line]
 
 
-def describe(folder, places):
+def describe(folder: StrPath, places: Places) -> dict[str, dict[str, object]]:
     """Returns {"programs": {path: hash}, "files": {path: contents}}."""
-    files, programs = {}, {}
+    files: dict[str, object] = {}
+    programs: dict[str, object] = {}
+    events: dict[str, Events] = {}
     for path in sorted(Path(folder).rglob("*")):
         name = str(path.relative_to(folder))
         # The data of a checkpoint are read with its index.
@@ -169,7 +181,9 @@ def describe(folder, places):
             continue
         if path.name.startswith("events.out."):
             name = f"{Path(name).parent}/events.out"
-            files[name] = _join_events(files.get(name, {}), read_events(path))
+            found = read_events(path)
+            events[name] = _join_events(events.get(name, {}), found)
+            files[name] = events[name]
             continue
         files[name] = _read_contents(path, places)
         if path.name.endswith(PROGRAMS):
@@ -177,13 +191,13 @@ def describe(folder, places):
     return {"programs": programs, "files": files}
 
 
-def _join_events(before, found):
+def _join_events(before: Events, found: Events) -> Events:
     for tag, values in before.items():
         found[tag] = values | found.get(tag, {})
     return dict(sorted(found.items()))
 
 
-def _read_contents(path, places):
+def _read_contents(path: Path, places: Places) -> object:
     if path.suffix == ".index":
         return read_checkpoint(path.with_suffix(""))
     if path.suffix == ".safetensors":
@@ -197,7 +211,7 @@ def _read_contents(path, places):
     return _read_text(path, places)
 
 
-def _read_text(path, places):
+def _read_text(path: Path, places: Places) -> object:
     data = path.read_bytes()
     try:
         text = data.decode()

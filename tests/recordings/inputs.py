@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.support.models import TINY
 from tests.support.tables import csv_files
@@ -26,9 +28,8 @@ PASSAGES = [
 ]
 
 
-def write_inputs(folder, samples):
+def write_inputs(folder: Path, samples: Path) -> None:
     """Writes the files that the commands read, from a checkout's samples."""
-    folder = Path(folder)
     shutil.copytree(samples, folder / "samples")
     # Large weights, so that answers differ and every part of the model counts.
     config = TINY | {"initializer_range": 0.2}
@@ -45,15 +46,15 @@ def write_inputs(folder, samples):
     task_files.write_swag_sets(folder / "swag")
     texts = ["the river", "a boat sails", "the sky is blue", "an old lamp"]
     rows = [(a, b, int(a == b)) for a in texts for b in texts]
-    tables = {
+    tables: dict[str, tuple[list[str], Sequence[Sequence[object]]]] = {
         "ranking": (["query", "passage", "relevance"], rows),
         "pairs": (["text", "text_b"], [(x, f"{x} now") for x in texts]),
         "scored_pairs": (["text", "text_b", "score"], rows),
     }
-    for kind, (header, rows) in tables.items():
+    for kind, (header, cells) in tables.items():
         for name in ("train", "dev", "test"):
             path = folder / kind / f"{name}.csv"
-            csv_files.write_csv(path, header, rows, task_files.EXCEL)
+            csv_files.write_csv(path, header, cells, task_files.EXCEL)
     _write_labeled_texts(folder)
     (folder / "domain.txt").write_text(
         "The trabeculectomy lowers the pressure.\n"
@@ -65,19 +66,22 @@ def write_inputs(folder, samples):
     _write_requests(folder / "requests")
 
 
-def _write_labeled_texts(folder):
+def _write_labeled_texts(folder: Path) -> None:
     """Writes sentences of the samples as JSON, with their entities."""
     text = (folder / "samples/entities/train.txt").read_text("utf-8")
     lines = []
     for number, sentence in enumerate(text.strip().split("\n\n")[:80]):
-        position, entities, words = 0, [], []
+        position = 0
+        entities: list[tuple[int, int, str]] = []
+        words: list[str] = []
         for line in sentence.split("\n"):
             word, tag = line.split()[0], line.split()[-1]
             end = position + len(word)
             if tag.startswith("I-") and entities:
-                entities[-1][1] = end
+                begin, _, entity_type = entities[-1]
+                entities[-1] = (begin, end, entity_type)
             elif tag != "O":
-                entities.append([position, end, tag[2:]])
+                entities.append((position, end, tag[2:]))
             words.append(word)
             position = end + 1
         row = {"id": number, "text": " ".join(words), "label": entities}
@@ -85,12 +89,12 @@ def _write_labeled_texts(folder):
     (folder / "entities.jsonl").write_text("".join(lines))
 
 
-def _write_requests(folder):
+def _write_requests(folder: Path) -> None:
     """Writes a file of requests for each task of each model."""
     folder.mkdir()
     pairs = zip(TEXTS, [*TEXTS[1:], TEXTS[0]], strict=True)
     questions = ["Who keeps the light?", "How many people?", TEXTS[2]]
-    requests = {
+    requests: dict[str, list[Any]] = {
         "texts": [{"text": text, "id": i} for i, text in enumerate(TEXTS)],
         "pairs": [{"text_a": a, "text_b": b} for a, b in pairs],
         "masks": [

@@ -74,15 +74,17 @@ USING = [
 ]
 
 
-def predict(model, task, requests, engine, **more):
+def predict(
+    model: str, task: str, requests: str, engine: str, **flags: object
+) -> Command:
     """Returns the command that asks an engine of an export."""
     folder = "run_model" if model.endswith("table") else "export"
-    flags = "".join(f" --{name}={value}" for name, value in more.items())
+    more = "".join(f" --{name}={value}" for name, value in flags.items())
     return Command(
         f"ask.{model}.{task}.{engine}",
         f"predict.py --model=../{model}/{folder} --task={task} "
         f"--engine={engine} --input_file=../inputs/requests/{requests} "
-        f"--output_file=answers.jsonl{flags}",
+        f"--output_file=answers.jsonl{more}",
     )
 
 

@@ -23,10 +23,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from importlib import metadata
 from pathlib import Path
 
+from files.paths import StrPath
 from tests.recordings import ask_server, commands, compare, contents, inputs
+from tests.recordings.command import Command
 
 TIMEOUT_S = 600
 # One thread sums in one order, and two processes do not wait for each other.
@@ -54,13 +58,15 @@ class Recorder:
             used, or None.
     """
 
-    def __init__(self, checkout, output, base=None):
+    def __init__(
+        self, checkout: StrPath, output: StrPath, base: StrPath | None = None
+    ) -> None:
         self.checkout = Path(checkout).resolve()
         self.output = Path(output).resolve()
         self.work = self.output / "work"
         self.base = Path(base).resolve() if base else None
 
-    def record(self, only="", jobs=2):
+    def record(self, only: str = "", jobs: int = 2) -> list[str]:
         """Records the commands that match `only`, or all.
 
         Returns:
@@ -74,19 +80,20 @@ class Recorder:
             chosen = {k: v for k, v in chosen.items() if not v.stop_at}
         for name in self._required(chosen):
             if self.base:
-                self._copy_from_base(name)
+                self._copy_from_base(self.base, name)
             else:
                 chosen[name] = commands.COMMANDS[name]
         (self.output / "recorded").mkdir(parents=True, exist_ok=True)
         if self.base:
-            self._copy_from_base("inputs")
+            self._copy_from_base(self.base, "inputs")
         elif not only or not (self.work / "inputs").exists():
             shutil.rmtree(self.work / "inputs", ignore_errors=True)
             samples = self.checkout / "examples/samples"
             inputs.write_inputs(self.work / "inputs", samples)
         about = self.output / "about.json"
         about.write_text(json.dumps(describe(self.checkout), indent=1))
-        failed, futures = [], {}
+        failed: list[str] = []
+        futures: dict[str, Future[tuple[int, float]]] = {}
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             # A command comes after those that it needs, so one of the commands
             # that have started can always go on.
@@ -105,12 +112,13 @@ class Recorder:
                     failed.append(name)
         return failed
 
-    def _required(self, chosen):
+    def _required(self, chosen: Mapping[str, Command]) -> list[str]:
         """Returns the names of commands that others need, besides the chosen.
 
         Without a base, those that were recorded here need not run again.
         """
-        order, left = [], [*chosen.values()]
+        order: list[str] = []
+        left = [*chosen.values()]
         while left:
             for name in left.pop().needs:
                 if name in chosen or name in order:
@@ -122,14 +130,16 @@ class Recorder:
                     left.append(commands.COMMANDS[name])
         return order
 
-    def _path(self, name):
+    def _path(self, name: str) -> Path:
         return self.output / "recorded" / f"{name}.json"
 
-    def _copy_from_base(self, name):
+    def _copy_from_base(self, base: Path, name: str) -> None:
         shutil.rmtree(self.work / name, ignore_errors=True)
-        shutil.copytree(self.base / "work" / name, self.work / name)
+        shutil.copytree(base / "work" / name, self.work / name)
 
-    def _run(self, command, needs):
+    def _run(
+        self, command: Command, needs: Sequence[Future[tuple[int, float]]]
+    ) -> tuple[int, float]:
         """Runs a command and writes its recording.
 
         Returns its exit status, and how many seconds it took.
@@ -144,7 +154,7 @@ class Recorder:
         status, stdout, stderr = self._execute(command, folder)
         seconds = time.monotonic() - begin_time
         places = {self.checkout: "CHECKOUT", self.output: "OUTPUT"}
-        outcome = {
+        outcome: dict[str, object] = {
             "command": command.arguments,
             "status": status,
             "stderr": contents.normalize(stderr, places),
@@ -159,7 +169,7 @@ class Recorder:
         self._path(command.name).write_text(text, "utf-8")
         return status, seconds
 
-    def _execute(self, command, folder):
+    def _execute(self, command: Command, folder: Path) -> tuple[int, str, str]:
         """Runs a command in a folder. Returns its status, stdout and stderr."""
         arguments = command.arguments
         if arguments[0] != "-m":
@@ -197,10 +207,10 @@ class Recorder:
         return process.returncode, stdout, stderr
 
 
-def describe(checkout):
+def describe(checkout: Path) -> dict[str, object]:
     """Returns the commit of a checkout, and what else decides the bits."""
 
-    def git(*arguments):
+    def git(*arguments: str) -> str:
         done = subprocess.run(
             ["git", "-C", checkout, *arguments],
             capture_output=True,
@@ -219,7 +229,7 @@ def describe(checkout):
     }
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
