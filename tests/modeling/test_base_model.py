@@ -108,7 +108,7 @@ def test_a_classifier_is_not_warned_of_another_pooling(pools_otherwise, caplog):
     modeling.BertClassifier.from_preset(pools_otherwise, num_labels=2)
     # The folder has no head. Nothing is said of the pooling.
     (warning,) = logged_warnings(caplog)
-    assert "output_bias, which start at random values" in warning
+    assert "output_bias" in warning
 
 
 @pytest.mark.parametrize("kind", [modeling.BertModel, FullTokenizer])

@@ -14,6 +14,7 @@ from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import FileSets
 from tests.support import golden
+from tests.support.log_lines import logged_warnings
 from tests.support.paths import ROOT
 
 FILES = ROOT / "tests/testdata/ner"
@@ -208,8 +209,9 @@ def test_tags_that_training_has_not_seen_are_kept(unseen_examples):
 
 def test_tags_that_training_has_not_seen_are_warned_of(tmp_path, caplog):
     read_set(tmp_path, "dev", UNSEEN, "O", "B-LOC")
-    assert "dev.txt, line 1: unknown tag 'I-LOC'" in caplog.text
-    assert "words tagged I-LOC, B-X count as errors" in caplog.text
+    (warning,) = logged_warnings(caplog)
+    assert "dev.txt, line 1" in warning
+    assert "I-LOC, B-X" in warning
 
 
 def test_tags_that_training_has_not_seen_count_as_errors(
@@ -233,7 +235,8 @@ def test_tags_of_a_dev_set_are_compared_with_the_train_set(tmp_path, caplog):
     """Nobody has to call `read_labels` before."""
     (tmp_path / "train.txt").write_text("a B-LOC\nb O\n\nc O\n")
     read_set(tmp_path, "dev", UNSEEN)
-    assert "words tagged I-LOC, B-X count as errors" in caplog.text
+    (warning,) = logged_warnings(caplog)
+    assert "I-LOC, B-X" in warning
 
 
 def test_an_unknown_tag_of_the_train_set_is_an_error(tmp_path):

@@ -11,6 +11,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders.reading.preset import read_preset
 from tests.support.checkpoints import convert
+from tests.support.log_lines import logged_warnings
 from tests.support.weights.modelgarden import (
     WEIGHTS,
     assert_outputs_recorded,
@@ -116,7 +117,7 @@ def test_each_head_gets_its_own_pooler(checkpoint, caplog):
     caplog.set_level("INFO")
     assert_outputs_recorded(checkpoint, "out_v1.npz")
     assert "the encoder's pooler" in caplog.text
-    assert "the pooler of the head for next sentences" in caplog.text
+    assert "pooler of the head" in caplog.text
 
     pooler = {
         name: changed.values[f"next_sentence..pooler_dense/{name}{ENDING}"]
@@ -159,7 +160,7 @@ def test_an_encoder_is_read_without_the_head_of_a_task(
     with changed_checkpoint(checkpoint) as changed:
         changed.add_variable(name, "head", np.zeros((32, 3), "float32"))
     assert_outputs_recorded(checkpoint, "out_v1.npz")
-    assert f"a head that is not read: {name}" in caplog.text
+    assert any(name in warning for warning in logged_warnings(caplog))
     model = modeling.BertClassifier.from_preset(checkpoint, num_labels=3)
     report = modeling.load_checkpoint(model, checkpoint)
     assert name in report.unused

@@ -61,7 +61,7 @@ def test_a_longer_command_goes_on_after_the_last_step(tmp_path, caplog):
     run_task(ToyTask, create_run(tmp_path))
     with caplog.at_level("INFO", logger="absl"):
         run_task(ToyTask, create_run(tmp_path, num_train_epochs=2))
-    assert f"Restored the checkpoint {tmp_path}/run/model.ckpt-3" in caplog.text
+    assert f"{tmp_path}/run/model.ckpt-3" in caplog.text
     assert list_checkpoint_steps(tmp_path / "run") == [3, 6]
 
 

@@ -10,6 +10,7 @@ import pytest
 from data.classification.glue import glue_tasks
 from data.classification.glue.glue_processor import create_glue_processor
 from tests.support import golden
+from tests.support.log_lines import logged_warnings
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
 FILES = [
@@ -98,7 +99,8 @@ def test_broken_lines_of_qqp_are_left_out(tmp_path, caplog):
         ("train-1", "a", "b", "1"),
         ("train-3", "c", "d", "0"),
     ]
-    assert "train.tsv: skipped 1 lines" in caplog.text
+    (warning,) = logged_warnings(caplog)
+    assert "train.tsv" in warning
 
 
 def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
@@ -109,7 +111,8 @@ def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
     short, example = create_processor("qqp", tmp_path).sets.read("test")
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
-    assert "test.tsv: added empty texts to 1 lines" in caplog.text
+    (warning,) = logged_warnings(caplog)
+    assert "test.tsv" in warning
 
 
 def test_mnli_has_a_mismatched_set(tmp_path):

@@ -12,6 +12,7 @@ from data.classification.user_tables.table_labels import (
     warn_of_joined_labels,
     warn_of_labels,
 )
+from tests.support.log_lines import logged_warnings
 
 
 def examples(*labels):
@@ -91,25 +92,26 @@ def test_a_column_of_labels_is_not_an_error():
 def test_rare_labels_are_those_of_few_rows_to_train_on(caplog):
     warn_of_labels(examples(*"yyyyyxn"), examples("m"))
     # A label that only the dev set has is not one of few rows to train on.
-    assert "2 labels have fewer than 5 rows to train on: x, n" in caplog.text
+    (warning,) = logged_warnings(caplog)
+    assert warning.endswith(": x, n")
 
 
 def test_a_label_that_differs_in_one_letter_may_be_misspelled(caplog):
     warn_of_labels(examples(*["sports"] * 20), examples("sprots", "sport"))
-    (record,) = caplog.records
-    assert "may be misspelled: 'sport' (1), like" in record.getMessage()
+    (warning,) = logged_warnings(caplog)
+    assert "'sport' (1)" in warning
 
 
 def test_a_label_of_other_labels_shows_another_separator(caplog):
     labels = ["a", "a;b", "b"]
     warn_of_joined_labels("train.csv", labels, separator=";")
-    assert not caplog.records
+    assert not logged_warnings(caplog)
     warn_of_joined_labels("train.csv", labels, separator=",")
-    (record,) = caplog.records
-    assert "the label 'a;b' consists of other labels" in record.getMessage()
+    (warning,) = logged_warnings(caplog)
+    assert "'a;b'" in warning
 
 
 def test_labels_are_counted_in_the_order_of_the_task(caplog):
     caplog.set_level("INFO")
     log_label_counts(["b", "a", "c"], examples(*"aab"))
-    assert "Labels of the train set: b 1, a 2, c 0" in caplog.text
+    assert "b 1, a 2, c 0" in caplog.text
