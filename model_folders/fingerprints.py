@@ -1,7 +1,7 @@
 """Defines the fingerprints of files: what model.json records of an input file.
 
-They tell the file from others with the same name, so that a resumed run reads
-the files with which it began. training/dev_set/set_fingerprints.py defines the
+By its fingerprint, a resumed run notices that a file has changed since the run
+began. training/dev_set/set_fingerprints.py defines the
 fingerprints of sets.
 """
 
@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class FileFingerprint(NamedTuple):
-    """Tells a file from other files with the same name.
+    """Identifies a file by its name and its contents.
 
     Attributes:
         name: file name, without its folder.
@@ -24,7 +24,7 @@ class FileFingerprint(NamedTuple):
 
 
 class RecordFileFingerprint(NamedTuple):
-    """Tells a file of pretraining records from others with the same name.
+    """Identifies a file of pretraining records by its name and its contents.
 
     Attributes:
         name: file name, without its folder.

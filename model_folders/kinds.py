@@ -1,8 +1,10 @@
 """The kinds of models: one entry for each class of models in `modeling`.
 
-The name of a kind is the name of its class, which model.json records. All other
-modules look up here what depends on the kind. docs/adding_a_task.md lists the
-files that a new head needs. This module imports neither Keras nor TensorFlow.
+The name of a kind is the name of its class, which model.json records. This
+module contains what several packages need to know of a kind. What only one
+module does with a kind, such as writing its signatures, is in a table of that
+module, by the same names. docs/adding_a_task.md lists the files that a new head
+needs. This module imports neither Keras nor TensorFlow.
 """
 
 import dataclasses

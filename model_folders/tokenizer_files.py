@@ -160,12 +160,7 @@ def create_tokenizer_files(
 def _create_tokenizer_json(
     ids: Mapping[str, int], do_lower_case: bool
 ) -> JsonObject:
-    """Returns the entries of a tokenizer.json.
-
-    Args:
-        ids: {WordPiece: id}.
-        do_lower_case: whether text is lower-cased.
-    """
+    """Returns the entries of a tokenizer.json for {WordPiece: id}."""
     marks = ("single_word", "lstrip", "rstrip", "normalized")
     return {
         "version": "1.0",

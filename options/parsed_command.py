@@ -15,21 +15,22 @@ if TYPE_CHECKING:
 class ParsedCommand(Generic[ConfigT_co]):
     """The flags of a command, and who decided their values.
 
-    The user decides first. What the user left open, other flags and the files
-    of the command may decide, by the methods below. A command is frozen, so
-    each method returns another one. All flags that nothing decides have their
-    defaults.
+    A flag that the user set is decided. A flag that the user did not set is
+    open: it has its default until another flag or a file decides its value. So
+    the first who decides wins, and a script asks in this order: the user, the
+    flags that other flags imply (`apply_implied_flags`), then one file after
+    the other (`decide_if_open`).
 
-    Files state values by the names of flags. For example, a script lets the
-    folder of the weights decide, and then the rows of the data, if the length
-    is still open:
+    A command is frozen, so each method returns a changed copy. For example, a
+    script first asks the folder of the weights for the length of an input, and
+    looks at the rows of the data only if the folder does not state it:
 
         parsed = parsed.decide_if_open({"max_seq_length": 384}, "model.json")
         if parsed.is_open("max_seq_length"):
             chosen = {"max_seq_length": choose_length(rows)}
             parsed = parsed.decide_if_open(chosen, "rows.csv")
 
-    Code that sets a flag itself, and not for a file, calls `override`.
+    Code that must change a flag even if it is decided calls `override`.
 
     Attributes:
         config: the values of the flags.
@@ -52,10 +53,11 @@ class ParsedCommand(Generic[ConfigT_co]):
         return frozenset(self.typed_values)
 
     def is_open(self, name: str) -> bool:
-        """Returns whether nothing has decided a flag yet, so that a file may.
+        """Returns whether a flag is still open, so that a file may decide it.
 
         Raises:
-            TypeError: no flag with a role has this name. Files decide no other.
+            TypeError: there is no such flag, or it has no `Role`. Files decide
+                only flags with a role.
         """
         names = {option.name for option in self.config.list_options(*Role)}
         if name not in names:
@@ -82,15 +84,14 @@ class ParsedCommand(Generic[ConfigT_co]):
         return self._with_decided(_select_changes(self.config, changed))
 
     def decide_if_open(self, stated: Mapping[str, object], source: str) -> Self:
-        """Returns the command with the flags decided that were still open.
+        """Returns a copy in which a file has decided the flags still open.
 
-        A file states values for all scripts, such as `doc_stride` for
-        run_squad.py, and each script takes the values of its own flags. So a
-        name that is no flag of this script is no error.
+        A file may state values for the flags of all scripts, such as
+        `doc_stride` for run_squad.py. A script ignores the names that are none
+        of its own flags.
 
         Args:
-            stated: {name: value, None if it is unknown}. Other names than those
-                of this script's flags are ignored.
+            stated: {name of a flag: value, or None if the file does not say}.
             source: the file or folder that states the values.
 
         Raises:
@@ -111,9 +112,10 @@ class ParsedCommand(Generic[ConfigT_co]):
         return self._with_decided(decided)
 
     def apply_implied_flags(self) -> Self:
-        """Returns the command with the flags decided that other flags imply.
+        """Returns a copy in which other flags have decided what they imply.
 
-        What the user set stays, whatever it contradicts.
+        A flag that the user set keeps its value, even if another flag implies
+        another value.
         """
         implied = self.config.with_implied_flags()
         changes = _select_changes(self.config, implied)
@@ -126,9 +128,9 @@ class ParsedCommand(Generic[ConfigT_co]):
         )
 
     def _with_decided(self, values: Mapping[str, object]) -> Self:
-        """Returns the command with {name of a flag: value} decided.
+        """Returns a copy in which these {name of a flag: value} are decided.
 
-        A flag may keep its value. Then nothing else decides it later.
+        A flag whose value stays the same is decided too.
         """
         config = self.config.with_values(values)
         for option in config.list_options():
@@ -141,7 +143,7 @@ class ParsedCommand(Generic[ConfigT_co]):
 
 
 def _select_changes(former: ConfigT, changed: ConfigT) -> dict[str, object]:
-    """Returns {name of a flag: value} of the values that a Config lacks."""
+    """Returns {name of a flag: changed value} of the flags that differ."""
     former_values = former.option_values()
     return {
         name: value

@@ -65,9 +65,9 @@ class ClassificationProcessor:
             show it.
         fixed_head_settings: head settings of each run of the task, None for {}.
 
-    Each argument is an attribute too.
-
     Attributes:
+        sets, definition, output_mode, num_texts, fixed_head_settings: the
+            arguments.
         metrics: names of the metrics that score the task (metrics.py), the main
             metric first.
         dev_sets: names of the sets to evaluate.

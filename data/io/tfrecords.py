@@ -1,8 +1,8 @@
 """Writes, reads and counts the records of TFRecord files.
 
-The bytes are those of `tf.io.TFRecordWriter`, which the module does not use, so
-that a process that only writes records need not load TensorFlow. A record is a
-`tf.train.Example`, which tf_examples.py encodes.
+This module writes the same bytes as `tf.io.TFRecordWriter`, but without
+TensorFlow, so that a process that only writes records starts quickly. A record
+is a `tf.train.Example`, which tf_examples.py encodes.
 """
 
 import contextlib

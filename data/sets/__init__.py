@@ -1,13 +1,13 @@
 """Reads the train, dev and test sets of any task, and holds them.
 
-    HeldSets       reads each set once, and holds it until the run takes it
-    FileSets       is one: the sets of --data_dir, or the two of --data_file
-    ExampleReader  is what FileSets calls: a task reads one file for it
-    SquadSets, GlueSets and UserClassSets are HeldSets of one task each
+    HeldSets       the base class: reads each set once, and holds it until the
+                   run takes it
+    FileSets       the HeldSets of --data_dir, or the two sets of --data_file
+    ExampleReader  reads a file of a task for FileSets
 
-A `TableReader` and a `NerReader` are the readers. SWAG has no HeldSets: its
-sets tell nothing that a command needs before it writes their records, so that
-nothing is held.
+`TableReader` and `NerReader` are ExampleReaders. `SquadSets`, `GlueSets` and
+`UserClassSets` are HeldSets of one task each. SWAG has no HeldSets, because no
+command looks at its examples before it writes their records.
 
 Read the modules in this order:
 

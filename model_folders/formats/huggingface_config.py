@@ -255,9 +255,8 @@ def _choose_architecture(
 ) -> str:
     """Returns the class of transformers that has the heads of a file.
 
-    Args:
-        transformers_class: class with all heads of the model.
-        leave_out: Google's names of the weights that the file lacks.
+    `transformers_class` has all heads of the model. `leave_out` are Google's
+    names of the weights that the file lacks.
     """
     if "cls/seq_relationship/output_weights" in leave_out:
         return _MASKED_LM

@@ -71,10 +71,7 @@ def _attention_targets(
 ) -> dict[str, WeightTarget]:
     """Returns {name in the file: its WeightTarget} of a block's attention.
 
-    Args:
-        config: sizes of the network.
-        layer: start of the names in the file.
-        scope: start of Google's names.
+    The names in the file begin with `layer`, and Google's names with `scope`.
     """
     width = config.hidden_size
     num_heads = config.num_attention_heads

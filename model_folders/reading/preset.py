@@ -86,10 +86,9 @@ class Preset:
             the folder is resumed. {} if no run wrote it, as for Google's
             models.
         trim_padding: whether the training trimmed padding, or None if no file
-            states it. A training decides this anew, whatever the weights that
-            it starts from state. A command that only evaluates, predicts or
-            exports the trained model uses this value, so that its outputs are
-            equal.
+            states it. A command that evaluates, predicts or exports trims
+            padding as the training did, so that its outputs are equal. A new
+            training that starts from the weights ignores this value.
         model_json: contents of model.json, {} if it is missing.
     """
 

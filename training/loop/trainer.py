@@ -40,10 +40,9 @@ class Trainer:
             Trainer writes no model.json.
 
     Attributes:
+        model, starting_point, run_folder, train_step: the arguments.
         config: the flags, which state the batch size, the seed and the devices.
         run_weights: the weights of the run, with the step that they are of.
-
-    Each argument except `training_settings` is an attribute too.
     """
 
     def __init__(

@@ -174,9 +174,11 @@ def _load_embedding_task(
 def _decide_num_texts(
     config: ClassifierConfig, processor: ClassificationProcessor
 ) -> int | None:
-    """Returns 1 for single texts, 2 for pairs, None if nothing tells it.
+    """Returns how many texts an example has: 1, or 2 for a pair.
 
-    If the task does not tell it, the train set does.
+    Only the examples show how many texts a user's own class reads. So the
+    function looks at the train set, and returns None if the command does not
+    train.
     """
     if processor.num_texts is None and config.training.do_train:
         train_set = processor.sets.read("train")
