@@ -269,15 +269,6 @@ def test_the_steps_of_the_walks_exist():
         assert name in defined_in(file), f"{file}: {name}"
 
 
-def test_all_steps_of_a_row_exist():
-    page = (ROOT / "docs/code_reference.md").read_text(encoding="utf-8")
-    section = page.split("\n## All steps of a row\n")[1].split("\n## ")[0]
-    [tree] = blocks(section, "text")
-    for line in tree.splitlines():
-        name, file = line.split()
-        assert name in defined_in(file), f"{file}: {name}"
-
-
 def test_the_page_names_the_files_of_each_kind_of_model():
     page = (ROOT / "docs/code_reference.md").read_text(encoding="utf-8")
     table = page.split("\n## The files of a task")[1].split("\n## ")[0]
