@@ -8,41 +8,32 @@ from data.sets.example_reader import SetFile
 from data.tables.tables import TableRow
 
 
-def create_parser(
-    *,
+def parse_rows(
+    *rows,
+    set_name="train",
     labels=(),
-    may_lack=False,
-    mode="classification",
+    output_mode="classification",
     label_columns=("label",),
 ):
-    """Creates the parser of a train set, or of a test set with empty cells."""
-    set_name = "test" if may_lack else "train"
-    return RowParser(
+    """Parses rows, {column: cell} each, of lines 2, 3 and so on of a table."""
+    parser = RowParser(
         file=SetFile(f"{set_name}.csv", set_name, "data", labels),
         text_columns=["text"],
         label_columns=label_columns,
         label_flag="label",
         label_separator=",",
-        output_mode=mode,
-        needs_label=not may_lack,
+        output_mode=output_mode,
+        needs_label=set_name != "test",
+    )
+    return parser.parse_rows(
+        TableRow(line, line, f"{set_name}.csv, line {line}", cells)
+        for line, cells in enumerate(rows, 2)
     )
 
 
-def parse_row(row, **options):
-    """Returns the example of a row that lacks nothing."""
-    parsed = create_parser(**options).parse_rows([place_row(row)])
-    (example,) = parsed.examples
-    return example
-
-
-def place_row(row):
-    """Returns a row of a table with these cells."""
-    return TableRow(2, 2, "train.csv, line 2", row)
-
-
-def test_a_row_has_texts_and_a_label():
-    row = {"text": "a", "label": "x"}
-    assert parse_row(row) == InputExample("train-1", "a", label="x")
+def test_a_row_has_a_text_and_a_label():
+    parsed = parse_rows({"text": "a", "label": "x"})
+    assert parsed.examples == [InputExample("train-1", "a", label="x")]
 
 
 @pytest.mark.parametrize(
@@ -53,39 +44,62 @@ def test_a_row_has_texts_and_a_label():
         ({"text": "a"}, "a label"),
     ],
 )
-def test_a_row_may_lack_cells_only_in_a_test_set(row, lack, caplog):
-    parsed = create_parser().parse_rows([place_row(row)])
+def test_a_row_may_lack_cells_only_in_a_test_set(row, lack):
+    parsed = parse_rows(row)
     assert not parsed.examples
-    parsed.log_counts("train.csv")
-    assert f"train.csv: 1 rows without {lack} left out" in caplog.text
-    assert parse_row(row, may_lack=True)
+    assert parsed.num_left_out == {lack: 1}
+    assert len(parse_rows(row, set_name="test").examples) == 1
+
+
+def test_the_log_counts_the_rows_that_are_left_out(caplog):
+    parse_rows({"text": ""}, {"text": "a"}).log_counts("train.csv")
+    assert "train.csv: 1 rows without text" in caplog.text
+    assert "1 rows without a label" in caplog.text
 
 
 def test_rows_that_are_left_out_have_no_number():
-    rows = [{"text": text, "label": "x"} for text in ("", "a", "", "b")]
-    parsed = create_parser().parse_rows(map(place_row, rows))
-    assert [example.guid for example in parsed.examples] == [
-        "train-1",
-        "train-2",
+    parsed = parse_rows(
+        {"text": "", "label": "x"},
+        {"text": "a", "label": "x"},
+        {"text": "", "label": "x"},
+        {"text": "b", "label": "x"},
+    )
+    assert [(example.guid, example.text_a) for example in parsed.examples] == [
+        ("train-1", "a"),
+        ("train-2", "b"),
     ]
 
 
 def test_the_label_of_a_row_without_a_text_is_not_read():
-    parser = create_parser(labels=["x", "y"])
-    parsed = parser.parse_rows([place_row({"text": "", "label": "z"})])
+    parsed = parse_rows({"text": "", "label": "z"}, labels=["x", "y"])
     assert not parsed.examples
 
 
 def test_an_error_names_the_row_and_the_column():
-    with pytest.raises(ValueError, match=r"line 2, column 'label': unknown"):
-        parse_row({"text": "a", "label": "z"}, labels=["x", "y"])
+    with pytest.raises(ValueError, match=r"line 3, column 'label': unknown"):
+        parse_rows(
+            {"text": "a", "label": "x"},
+            {"text": "b", "label": "z"},
+            labels=["x", "y"],
+        )
 
 
 def test_an_empty_cell_is_an_empty_list_of_labels_but_null_is_none():
-    empty = parse_row({"text": "a", "label": ""}, mode="multilabel")
-    assert empty.label == []
-    row = {"text": "a", "label": None}
-    assert parse_row(row, mode="multilabel", may_lack=True).label is None
+    parsed = parse_rows(
+        {"text": "a", "label": ""},
+        {"text": "b", "label": None},
+        set_name="test",
+        output_mode="multilabel",
+    )
+    assert [example.label for example in parsed.examples] == [[], None]
+
+
+@pytest.mark.parametrize("output_mode", ["classification", "regression"])
+def test_an_empty_cell_of_one_label_is_no_label(output_mode):
+    (example,) = parse_rows(
+        {"text": "a", "label": ""}, set_name="test", output_mode=output_mode
+    ).examples
+    assert example.label is None
 
 
 @pytest.mark.parametrize(
@@ -93,62 +107,74 @@ def test_an_empty_cell_is_an_empty_list_of_labels_but_null_is_none():
     [("boats", "boats", 0), (" boats ", "boats", 1), (1, "1", 0)],
 )
 def test_blanks_around_a_label_are_another_spelling(cell, label, num_respelled):
-    row = place_row({"text": "a", "label": cell})
-    parsed = create_parser().parse_rows([row])
+    parsed = parse_rows({"text": "a", "label": cell})
     (example,) = parsed.examples
-    assert (example.label, parsed.num_respelled_labels) == (
-        label,
-        num_respelled,
-    )
-
-
-def parse_cells(cells, labels=(), mode="classification"):
-    """Returns the label in the cells of a row."""
-    columns = [f"column {index}" for index in range(len(cells))]
-    row = {"text": "a", **dict(zip(columns, cells, strict=True))}
-    example = parse_row(
-        row, labels=labels, may_lack=True, mode=mode, label_columns=columns
-    )
-    return example.label
+    assert example.label == label
+    assert parsed.num_respelled_labels == num_respelled
 
 
 @pytest.mark.parametrize(
-    ("mode", "known", "labels", "unknown"),
-    [
-        ("classification", "x", "x", "z"),
-        ("multilabel", "y,x", ["y", "x"], "x,z"),
-    ],
+    ("output_mode", "cell", "label"),
+    [("classification", "x", "x"), ("multilabel", "y,x", ["y", "x"])],
 )
-def test_an_unknown_label_is_an_error(mode, known, labels, unknown):
-    assert parse_cells([known], ["x", "y"], mode) == labels
-    # Every label is known before the train set has been read.
-    assert parse_cells([unknown], (), mode) is not None
+def test_a_known_label_is_the_label(output_mode, cell, label):
+    (example,) = parse_rows(
+        {"text": "a", "label": cell},
+        labels=["x", "y"],
+        output_mode=output_mode,
+    ).examples
+    assert example.label == label
+
+
+@pytest.mark.parametrize(
+    ("output_mode", "cell"), [("classification", "z"), ("multilabel", "x,z")]
+)
+def test_an_unknown_label_is_an_error_once_the_labels_are_known(
+    output_mode, cell
+):
+    row = {"text": "a", "label": cell}
+    assert parse_rows(row, output_mode=output_mode).examples
     with pytest.raises(ValueError, match="unknown label 'z'"):
-        parse_cells([unknown], ["x", "y"], mode)
-
-
-@pytest.mark.parametrize(
-    ("mode", "label"),
-    [("classification", None), ("multilabel", []), ("regression", None)],
-)
-def test_an_empty_cell_is_an_empty_list_or_no_label(mode, label):
-    assert parse_cells([""], (), mode) == label
+        parse_rows(row, labels=["x", "y"], output_mode=output_mode)
 
 
 def test_the_cell_of_a_regression_is_a_number():
-    assert parse_cells(["2.5"], (), "regression") == 2.5
-
-
-COLUMNS = ["toxic", "insult"]
+    (example,) = parse_rows(
+        {"text": "a", "label": "2.5"}, output_mode="regression"
+    ).examples
+    assert example.label == 2.5
 
 
 @pytest.mark.parametrize(
-    ("cells", "expected"), [(["0", "true"], ["insult"]), (["0", ""], None)]
+    ("toxic", "insult", "label"),
+    [("0", "true", ["insult"]), ("1", "1", ["toxic", "insult"])],
 )
-def test_the_columns_of_a_row_tell_its_labels(cells, expected):
-    assert parse_cells(cells, COLUMNS, "multilabel") == expected
+def test_each_label_may_have_a_column_of_0_and_1(toxic, insult, label):
+    (example,) = parse_rows(
+        {"text": "a", "toxic": toxic, "insult": insult},
+        labels=["toxic", "insult"],
+        output_mode="multilabel",
+        label_columns=["toxic", "insult"],
+    ).examples
+    assert example.label == label
 
 
-def test_a_cell_of_a_label_is_0_or_1():
+def test_a_row_with_an_empty_column_of_a_label_has_no_labels():
+    (example,) = parse_rows(
+        {"text": "a", "toxic": "0", "insult": ""},
+        set_name="test",
+        labels=["toxic", "insult"],
+        output_mode="multilabel",
+        label_columns=["toxic", "insult"],
+    ).examples
+    assert example.label is None
+
+
+def test_a_column_of_a_label_contains_nothing_but_0_and_1():
     with pytest.raises(ValueError, match="each of these columns"):
-        parse_cells(["0", "2"], COLUMNS, "multilabel")
+        parse_rows(
+            {"text": "a", "toxic": "0", "insult": "2"},
+            labels=["toxic", "insult"],
+            output_mode="multilabel",
+            label_columns=["toxic", "insult"],
+        )
