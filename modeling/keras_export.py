@@ -30,8 +30,7 @@ def create_signature(
 ) -> list[dict[str, keras.InputSpec]]:
     """Returns the signature of int32 features of any batch size and length.
 
-    Args:
-        ranks: {name: rank} of the features.
+    `ranks` is {name of a feature: its rank}.
     """
     return [
         {
@@ -45,10 +44,6 @@ def create_shape_options(
     model: KerasFitModel, format: str
 ) -> dict[str, object]:
     """Returns the options with which a format keeps all sizes variable.
-
-    Args:
-        model: the model to export.
-        format: name of the format.
 
     Raises:
         ValueError: the format does not work on Keras's backend.

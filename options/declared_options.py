@@ -85,11 +85,7 @@ class Option:
 # Cached, because several functions ask for the options of the same few classes.
 @functools.cache
 def create_options(config_class: type) -> list[Option]:
-    """Creates the options of a Config and of its groups, in their order.
-
-    Args:
-        config_class: a subclass of `Config`.
-    """
+    """Creates the options of a Config and of its groups, in their order."""
     all_options = []
     for field in dataclasses.fields(config_class):
         if is_option(field):

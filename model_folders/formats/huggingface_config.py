@@ -84,9 +84,7 @@ def parse_class_and_settings(
 ) -> tuple[ModelClass | None, HeadSettings]:
     """Returns (class of the model, settings of its head) of a config.json.
 
-    Args:
-        values: contents of the file.
-        path: path of the file, for messages.
+    `values` are the contents of the file at `path`.
 
     Raises:
         ValueError: an entry has another type.
@@ -155,9 +153,7 @@ def read_config_labels(path: StrPath) -> list[str] | None:
 def parse_network(values: JsonObject, path: str) -> JsonObject:
     """Converts the entries of a config.json to entries of a bert_config.json.
 
-    Args:
-        values: contents of the file.
-        path: path of the file, for messages.
+    `values` are the contents of the file at `path`.
 
     Raises:
         ValueError: the file describes another network. The message names the

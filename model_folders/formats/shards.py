@@ -12,10 +12,7 @@ from model_folders.formats.weight_entries import printable_name
 
 
 def read_weight_map(path: str) -> dict[str, object]:
-    """Returns {name of a weight: the index's entry, which names the file}.
-
-    Args:
-        path: path of the index.
+    """Returns {name of a weight: the entry of the index, which names its file}.
 
     Raises:
         OSError: the index cannot be read.
@@ -31,11 +28,10 @@ def read_weight_map(path: str) -> dict[str, object]:
 
 
 def read_shard_paths(path: str, ending: str) -> dict[str, str]:
-    """Returns {name: path of the file that contains it} of an index.
+    """Returns {name of a weight: path of the file that contains the weight}.
 
-    Args:
-        path: path of the index, NAME.index.json.
-        ending: ending of the names of the files.
+    `path` is the path of the index, NAME.index.json. The name of each file must
+    have the `ending`.
     """
     return {
         name: shard_path(path, name, file, ending)
@@ -55,13 +51,9 @@ def list_shards(path: str) -> list[str]:
 
 
 def shard_path(path: str, name: str, file: object, ending: str) -> str:
-    """Returns the path of a file that an index names.
+    """Returns the path of the `file` that an index names for a weight.
 
-    Args:
-        path: path of the index.
-        name: name of the weight, for messages.
-        file: name of the file.
-        ending: ending of the names of the files.
+    The name of the file must have the `ending`.
 
     Raises:
         ValueError: `file` is not the name of a file in the index's folder.

@@ -1,6 +1,6 @@
-"""Says why a training ends, which all of its workers do after the same step.
+"""Decides why a training ends, so that all workers end after the same step.
 
-`stop_signals` lets a signal be such a reason.
+`stop_signals` turns a signal into one of the reasons.
 """
 
 import contextlib

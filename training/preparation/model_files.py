@@ -13,17 +13,11 @@ from training.config.model_config import ModelOptions
 
 
 def stated_flags_of(preset: Preset) -> dict[str, str | bool | None]:
-    """Returns the flags of the network and the tokenizer that a folder states.
+    """Returns {flag: value} of the network and the tokenizer of a folder.
 
     With any other values, the model would compute something else. So every
     command that reads the weights uses these values for the flags that the user
-    did not set.
-
-    Args:
-        preset: Preset of the weights.
-
-    Returns:
-        {flag: value, None if no file states it}.
+    did not set. A value is None if no file states it.
     """
     return {
         "left_to_right": preset.network_arguments["left_to_right"],
