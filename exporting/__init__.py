@@ -17,7 +17,7 @@ What the writers and serving/ must agree on, without TensorFlow:
 
     export_formats.py: the formats, with their files and packages, and what
         networks return instead of logits
-    export_checksums.py: checksums, which tell the files of two exports apart
+    export_checksums.py: checksums of files, to compare two exports
 
 The networks in the folder, by functions like `write_onnx`, which all have the
 same arguments. Only SavedModels have several signatures. The inputs of the

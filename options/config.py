@@ -116,7 +116,7 @@ class Config:
 
     @classmethod
     def _check_names(cls, values: Mapping[str, object]) -> None:
-        """Raises a TypeError if a name is not that of a flag."""
+        """Raises a TypeError if a name is not the name of a flag."""
         names = {option.name for option in cls.list_options()}
         if unknown := values.keys() - names:
             raise TypeError(f"{sorted(unknown)} are no flags of {cls}")

@@ -83,7 +83,7 @@ class Role(enum.Enum):
 class PathType(enum.Enum):
     """Types of paths in the value of an option. path_flags.py checks them.
 
-    A type tells whether the path is read or written, so that the paths of a
+    A type says whether the path is read or written, so that the paths of a
     command are checked before any work.
     """
 

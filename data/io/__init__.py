@@ -8,7 +8,7 @@ Text:
 
 The bytes of any file:
 
-    file_checksums.py: checksums, which tell whether a file has changed
+    file_checksums.py: checksums, which show whether a file has changed
 
 Records:
 

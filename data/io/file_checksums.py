@@ -1,4 +1,4 @@
-"""Computes checksums of files, to tell later whether they have changed.
+"""Computes checksums of files, which show later whether they have changed.
 
 The project computes two checksums, because its files contain both. Neither may
 change, or else files of earlier versions no longer match:
@@ -7,8 +7,8 @@ change, or else files of earlier versions no longer match:
     CRC-32: in model.json, of a training's inputs and an export's networks
 
 What model.json records of an input, such as its name and its checksum, is a
-fingerprint: model_folders/fingerprints.py defines those of files. Local files
-are read without TensorFlow.
+fingerprint: model_folders/fingerprints.py defines it. Local files are read
+without TensorFlow.
 """
 
 import os

@@ -51,7 +51,7 @@ def read_masking_and_lengths(
     """Returns (whether records contain masks, {name of a flag: length}).
 
     The flags are "max_seq_length" and "max_predictions_per_seq". For records
-    without masks, only a manifest tells the length "max_predictions_per_seq".
+    without masks, only a manifest contains "max_predictions_per_seq".
 
     Args:
         files: paths of the files, whose records have the same lengths.
@@ -108,8 +108,8 @@ def _read_manifest(file: str | None) -> Manifest | None:
 def fingerprint_records(files: Iterable[str]) -> list[RecordFileFingerprint]:
     """Returns a fingerprint of each file of records.
 
-    The fingerprint tells the file from other files of the same name. Name, size
-    and time are not enough, because archives, images and copies set them.
+    The fingerprint identifies the file. Name, size and time are not enough,
+    because archives, images and copies set them.
 
     If a manifest lists the file, the function takes the file's checksum from
     the manifest. It reads only the first and the last record, whose checksums

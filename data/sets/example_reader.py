@@ -1,7 +1,7 @@
 """Defines what a task must implement to read the files of its sets.
 
 An `ExampleReader` reads a `SetFile`. `FileSets` call it, and decide which rows
-are in which set. The reader knows nothing of `FileSets`.
+are in which set. The reader does not know `FileSets`.
 """
 
 import abc

@@ -134,7 +134,7 @@ class FileSets(HeldSets[RowExampleT]):
     set.
 
     Examples:
-        `sets` are those of --data_file:
+        `sets` are the two sets of --data_file:
 
         ```python
         sets.read_labels()  # ["ham", "spam"]: reads the file, and splits it

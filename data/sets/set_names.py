@@ -7,7 +7,7 @@ is the task's own, so that a `SetName` may be any text. A `BaseSet` is one of
 the three.
 
 Files of a run follow Google's code: the records of the set "dev" are in
-eval.tf_record, and those of the set "test" in predict.tf_record.
+eval.tf_record, and the records of the set "test" in predict.tf_record.
 """
 
 import os

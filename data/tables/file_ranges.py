@@ -158,7 +158,7 @@ def _cut_file(
 def guess_range_format(path: str, layout: TableLayout) -> RangeFormat | None:
     """Returns the format of the ranges of a file, None if it cannot be cut.
 
-    If no name tells the format, the first lines do.
+    If no name shows the format, the first lines do.
 
     Raises:
         OSError: the file cannot be read.
@@ -237,7 +237,7 @@ def _cut_parquet(
 ) -> Iterator[tuple[FileRange, int]]:
     """Yields ranges of groups of rows, each with the offset of its end.
 
-    Nothing tells the bytes of a group, so the offset is an estimate.
+    The file does not say how long a group is, so the offset is an estimate.
     """
     group_sizes = _read_group_sizes(path)
     # Assume that all rows have the same number of bytes.

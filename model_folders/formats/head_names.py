@@ -28,7 +28,7 @@ _CLASSES_OF_PREFIX: dict[str, Sequence[ModelClass]] = {
 def head_classes_of(names: Iterable[str]) -> Sequence[ModelClass]:
     """Returns the classes of models whose heads have weights of these names.
 
-    The result has several classes if the names do not tell them apart, and only
+    The result has several classes if the heads have the same names, and only
     `ModelClass.ENCODER` if no name belongs to a weight of a head.
 
     Args:

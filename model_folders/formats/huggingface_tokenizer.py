@@ -1,6 +1,6 @@
 """Reads how the tokenizer files of transformers say that text is cased.
 
-KerasHub also writes a tokenizer.json, so this module tells the two files apart.
+KerasHub also writes a tokenizer.json, which this module recognizes.
 """
 
 import json

@@ -110,7 +110,7 @@ def _check_index_once(path: str) -> None:
 
 @functools.lru_cache(maxsize=8)
 def _check_index_version(path: str, mtime: int, size: int) -> None:
-    """Checks an index. The time and the size tell its versions apart."""
+    """Checks an index again only if its time or its size has changed."""
     try:
         check_index(path)
     except ValueError as error:

@@ -1,6 +1,6 @@
 """An engine: a loaded network, which runs batches of inputs.
 
-A caller of an engine or of a model can tell these errors apart:
+A caller of an engine or of a model gets one of these errors:
 
     OSError                  the file of the network cannot be loaded
     ValueError               what is asked is wrong
@@ -9,7 +9,7 @@ A caller of an engine or of a model can tell these errors apart:
     another exception        a bug
 
 An EngineError is a ValueError, so that commands report it in a line, and so
-that callers who do not tell them apart catch one class.
+that a caller can catch both by one class.
 
 B = batch size, F = length of an input in WordPieces, with padding.
 """

@@ -1,6 +1,6 @@
 """The errors of the server, which clients get as replies.
 
-A `RequestError` of a text task tells the client what is wrong. Of any other
+The client gets the message of a `RequestError` of a text task. Of any other
 error the client learns only that it is internal, and the log contains it.
 """
 

@@ -128,7 +128,7 @@ class TimedServer(uvicorn.Server):
         return protocol
 
     def _close_silent_connections(self, stopwatch: "Stopwatch") -> None:
-        """Closes connections that receive no more bytes, unless a reply is due.
+        """Closes connections that receive no more bytes and wait for no reply.
 
         `stopwatch` measures for how long a connection has received no bytes.
         """

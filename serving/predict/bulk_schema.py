@@ -40,7 +40,7 @@ class InputColumns:
     repeated: set[str]
 
     def add(self, row: Mapping[str, object]) -> None:
-        """Adds the columns of a row after those of earlier rows."""
+        """Adds the columns of a row after the columns of earlier rows."""
         flat = flatten_prediction(row)
         for key in flat:
             self.names.setdefault(str(key), getattr(key, "name", key))
@@ -75,7 +75,7 @@ def read_input_columns(setup: BulkSetup, paths: Sequence[str]) -> InputColumns:
 
 
 def _add_file(columns: InputColumns, setup: BulkSetup, path: str) -> None:
-    """Adds the columns of a file after those of earlier files."""
+    """Adds the columns of a file after the columns of earlier files."""
     range_format = guess_range_format(path, setup.input.table_layout())
     if range_format == "parquet":
         # The file itself describes its columns.

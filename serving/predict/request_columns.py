@@ -80,7 +80,7 @@ class RequestColumns:
     def complete_layout(self, layout: TableLayout) -> TableLayout:
         """Returns the layout of a table, with what the columns say about it.
 
-        Their names tell whether the first line is a header. If the columns are
+        Their names show whether the first line is a header. If the columns are
         chosen by number, there is no header, unless the layout states one.
         """
         is_by_number = self.chosen and all(
@@ -222,7 +222,7 @@ class RequestParser:
         return [trained, *field.names] if trained else field.names
 
     def _may_guess(self, chosen: Mapping[str, str]) -> bool:
-        """Returns whether the usual names of columns may tell the text.
+        """Returns whether the text may be found by the usual names of columns.
 
         If a model may read pairs, no rule finds their columns.
         """

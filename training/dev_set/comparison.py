@@ -182,7 +182,7 @@ def _is_dev_set_of_run(
 def _describe_case(
     case: DevSetCase, preset: Preset, dev_fingerprint: SetFingerprint
 ) -> str:
-    """Returns what to tell the user about a case, "" if nothing."""
+    """Returns the message about a case for the user, "" if there is none."""
     match case:
         case DevSetCase.EXPECTED | DevSetCase.DOUBTED_BY_RULE:
             return ""

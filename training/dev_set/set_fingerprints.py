@@ -20,7 +20,7 @@ class SetFingerprint(NamedTuple):
     """Identifies a set that a run read. It is an entry of `data` in model.json.
 
     Attributes:
-        name: name of the set: TRAIN_SET, DEV_SET, or that of another set.
+        name: TRAIN_SET, DEV_SET, or the name of another set.
         file: name of the file, or of the folder and the set.
         num_rows: number of examples.
         checksum: checksum of the file, or of the records.

@@ -98,7 +98,7 @@ class BestStepCallback(Callback):
             )
 
     def on_step(self, step: int, logs: Logs) -> Decision:
-        """Runs an evaluation if one is due at `step`, and decides by it."""
+        """Evaluates `step` if it is time, and decides by the scores."""
         # Also evaluate after the last step, even if its number is not a
         # multiple of `interval`.
         if step % self.interval and step != self._num_train_steps:

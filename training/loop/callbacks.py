@@ -20,7 +20,7 @@ class Decision(enum.Enum):
     decides to end the training, all end.
 
     Attributes:
-        NONE: nothing was due, so nothing was decided. The workers do not ask
+        NONE: the callback did not run after this step. The workers do not ask
             each other.
         GO_ON: the training goes on, unless another worker ends it.
         END: the training ends.

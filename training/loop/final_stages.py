@@ -27,7 +27,7 @@ def store_weights(trainer: Trainer, dev_scores: Mapping[str, float]) -> None:
     Args:
         trainer: has the weights to store.
         dev_scores: scores of the run in this command, {} if it has none. The
-            card of --export_weights shows those of its step.
+            card of --export_weights shows the scores of its step.
     """
     trainer.run_folder.best_step.link_weights()
     path = trainer.config.training.export_weights

@@ -122,7 +122,7 @@ class StepLoop:
                     return reasons
 
     def _num_steps_at_once(self) -> int:
-        """Returns the number of steps to run before something may be due."""
+        """Returns how many steps to run before a save or a callback."""
         step = self._run_weights.global_step
         intervals = [
             callback.interval
@@ -137,7 +137,7 @@ class StepLoop:
         )
 
     def _finish_step(self, logs: Logs, stop: threading.Event) -> EndReasons:
-        """Runs the callbacks, and saves the step if it is due or the last one.
+        """Runs the callbacks, and saves the step at its interval or the end.
 
         Returns why training ends.
         """

@@ -28,7 +28,7 @@ class SummaryCallback(Callback):
         self._last: tuple[int, float] | None = None
 
     def on_step(self, step: int, logs: Logs) -> Decision:
-        """Adds losses and speed to the history, if a line is due at `step`."""
+        """Adds losses and speed to the history, if it is time for a line."""
         if self._last is None:
             # Ignore the speed of the first step, whose time includes start-up.
             self._last = (step, time.monotonic())

@@ -72,7 +72,7 @@ def create_trainer(
 
     Sets the seed and the precision of the flags, which are global in Keras, so
     the weights do not depend on what was created before, such as the teacher.
-    Except for `run_folder`, the arguments are those of `load_trainer`.
+    Except for `run_folder`, the arguments are as in `load_trainer`.
 
     Raises:
         ValueError: a flag does not fit the model or the devices. Or

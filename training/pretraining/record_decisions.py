@@ -12,7 +12,7 @@ from training.config.pretraining_config import PretrainingConfig
 def decide_by_records(
     parsed: ParsedCommand[PretrainingConfig],
 ) -> ParsedCommand[PretrainingConfig]:
-    """Sets the lengths that the user did not set to those of the records.
+    """Takes the lengths that the user did not set from the records.
 
     So the folder of the weights, which may state other lengths, does not.
 

@@ -50,9 +50,9 @@ class ClassifierTask(
 
     Args:
         starting_point: passed to `FineTuningTask`.
-        processor: reads the sets, and knows what they tell of the task.
+        processor: reads the sets, and knows what they say of the task.
         labels: labels in the order of the model's outputs, None in regression.
-        num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
+        num_texts: 1 for single texts, 2 for pairs, None if it is unknown.
         class_weights: {label: weight in the training loss}, {} for equal
             weights.
     """
