@@ -53,9 +53,9 @@ def test_the_sep_line_of_excel_sets_the_delimiter(tmp_path, mark, end):
     assert len(rows) == 9
 
 
-@pytest.mark.parametrize("name", WRONG_BYTES)
-def test_the_error_about_the_encoding_comes_first(tmp_path, name):
-    data = WRONG_BYTES[name].encode("cp1251")
+@pytest.mark.parametrize(("name", "data"), WRONG_BYTES.items(), ids=WRONG_BYTES)
+def test_the_error_about_the_encoding_comes_first(tmp_path, name, data):
+    data = data.encode("cp1251")
     with pytest.raises(ValueError, match=r"line 1: .*--encoding=cp1251"):
         read_numbered_rows(tmp_path, name, data)
 

@@ -72,13 +72,13 @@ SECOND_NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", SECOND_NAMES)
+@pytest.mark.parametrize(
+    ("name", "data"), SECOND_NAMES.items(), ids=SECOND_NAMES
+)
 @pytest.mark.parametrize("has_header", [None, True])
-def test_a_second_line_of_names_is_an_error(tmp_path, name, has_header):
+def test_a_second_line_of_names_is_an_error(tmp_path, name, data, has_header):
     with pytest.raises(ValueError, match="a second line of names"):
-        read_numbered_rows(
-            tmp_path, name, SECOND_NAMES[name], has_header=has_header
-        )
+        read_numbered_rows(tmp_path, name, data, has_header=has_header)
 
 
 def test_rows_of_one_letter_are_not_taken_for_names(tmp_path):

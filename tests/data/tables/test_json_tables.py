@@ -28,9 +28,9 @@ WRAPPED = {
 }
 
 
-@pytest.mark.parametrize("name", WRAPPED)
-def test_the_only_list_of_objects_in_an_object_is_read(tmp_path, name):
-    assert read_json_rows(tmp_path, WRAPPED[name]) == ROWS
+@pytest.mark.parametrize("data", WRAPPED.values(), ids=WRAPPED)
+def test_the_only_list_of_objects_in_an_object_is_read(tmp_path, data):
+    assert read_json_rows(tmp_path, data) == ROWS
 
 
 def test_an_empty_list_has_no_rows(tmp_path):
@@ -45,10 +45,10 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("name", LINES)
-def test_an_object_that_contains_a_list_stays_a_row(tmp_path, name):
-    rows = read_json_rows(tmp_path, LINES[name])
-    assert len(rows) == LINES[name].count("\n")
+@pytest.mark.parametrize("data", LINES.values(), ids=LINES)
+def test_an_object_that_contains_a_list_stays_a_row(tmp_path, data):
+    rows = read_json_rows(tmp_path, data)
+    assert len(rows) == data.count("\n")
     assert not any("end" in row for _, row in rows)
 
 
@@ -68,10 +68,10 @@ OF_PANDAS = {
 }
 
 
-@pytest.mark.parametrize("name", OF_PANDAS)
-def test_columns_of_pandas_are_an_error(tmp_path, name):
+@pytest.mark.parametrize("data", OF_PANDAS.values(), ids=OF_PANDAS)
+def test_columns_of_pandas_are_an_error(tmp_path, data):
     with pytest.raises(ValueError, match='orient="records", lines=True'):
-        read_json_rows(tmp_path, OF_PANDAS[name])
+        read_json_rows(tmp_path, data)
 
 
 def test_two_objects_of_the_only_list_are_an_error(tmp_path):

@@ -16,12 +16,12 @@ RULERS = {
 }
 
 
-@pytest.mark.parametrize("name", RULERS)
-def test_a_line_drawn_around_the_names_is_an_error(tmp_path, name):
+@pytest.mark.parametrize(("name", "data"), RULERS.items(), ids=RULERS)
+def test_a_line_drawn_around_the_names_is_an_error(tmp_path, name, data):
     with pytest.raises(
         ValueError, match="is drawn around the names of the columns"
     ):
-        read_numbered_rows(tmp_path, name, RULERS[name])
+        read_numbered_rows(tmp_path, name, data)
 
 
 OTHER_MARKS = {"\x01": "x01", "^": r"\^", "::": "::", "    ": "  "}
@@ -76,9 +76,9 @@ NO_TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", NO_TABLES)
-def test_a_file_that_is_not_a_table_is_named(tmp_path, name):
-    data, words = NO_TABLES[name]
+@pytest.mark.parametrize(("name", "table"), NO_TABLES.items(), ids=NO_TABLES)
+def test_a_file_that_is_not_a_table_is_named(tmp_path, name, table):
+    data, words = table
     with pytest.raises(ValueError, match=words):
         read_numbered_rows(tmp_path, name, data)
 
@@ -108,13 +108,13 @@ APOSTROPHES = {
 }
 
 
-@pytest.mark.parametrize("name", APOSTROPHES)
+@pytest.mark.parametrize(("name", "data"), APOSTROPHES.items(), ids=APOSTROPHES)
 @pytest.mark.parametrize("has_header", [None, True])
-def test_apostrophes_around_cells_are_an_error(tmp_path, name, has_header):
+def test_apostrophes_around_cells_are_an_error(
+    tmp_path, name, data, has_header
+):
     with pytest.raises(ValueError, match="apostrophes stand around the cell"):
-        read_table_rows(
-            tmp_path, name, APOSTROPHES[name], has_header=has_header
-        )
+        read_table_rows(tmp_path, name, data, has_header=has_header)
 
 
 def test_apostrophes_within_texts_are_read(tmp_path):
@@ -137,10 +137,13 @@ SINGLE_BLANKS = {
 }
 
 
-@pytest.mark.parametrize("name", SINGLE_BLANKS)
+@pytest.mark.parametrize(
+    ("name", "data"), SINGLE_BLANKS.items(), ids=SINGLE_BLANKS
+)
 @pytest.mark.parametrize("has_header", [None, True, False])
-def test_single_blanks_between_cells_are_an_error(tmp_path, name, has_header):
-    data = SINGLE_BLANKS[name]
+def test_single_blanks_between_cells_are_an_error(
+    tmp_path, name, data, has_header
+):
     with pytest.raises(ValueError, match="' ' seems to be the mark"):
         read_table_rows(tmp_path, name, data, has_header=has_header)
 
@@ -152,7 +155,7 @@ ONE_COLUMN = {
 }
 
 
-@pytest.mark.parametrize("name", ONE_COLUMN)
-def test_texts_with_blanks_are_one_column(tmp_path, name):
-    rows = read_table_rows(tmp_path, name, ONE_COLUMN[name], has_header=True)
+@pytest.mark.parametrize(("name", "data"), ONE_COLUMN.items(), ids=ONE_COLUMN)
+def test_texts_with_blanks_are_one_column(tmp_path, name, data):
+    rows = read_table_rows(tmp_path, name, data, has_header=True)
     assert {len(row) for row in rows} == {1}

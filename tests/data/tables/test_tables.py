@@ -147,12 +147,14 @@ OTHER_WIDTHS = {
 }
 
 
-@pytest.mark.parametrize("name", OTHER_WIDTHS)
+@pytest.mark.parametrize(
+    ("name", "data"), OTHER_WIDTHS.items(), ids=OTHER_WIDTHS
+)
 def test_a_row_of_another_width_is_an_error_in_a_table_without_a_header(
-    tmp_path, name
+    tmp_path, name, data
 ):
     with pytest.raises(ValueError, match=r"line \d+: the line has \d columns"):
-        read_table_rows(tmp_path, name, OTHER_WIDTHS[name], has_header=False)
+        read_table_rows(tmp_path, name, data, has_header=False)
 
 
 def test_a_row_of_another_width_is_an_error_if_flags_describe_the_table(

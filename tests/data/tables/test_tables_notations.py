@@ -128,9 +128,9 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("name", READ)
-def test_a_table_is_read_as_its_program_wrote_it(tmp_path, name):
-    data, rows = READ[name]
+@pytest.mark.parametrize(("name", "table"), READ.items(), ids=READ)
+def test_a_table_is_read_as_its_program_wrote_it(tmp_path, name, table):
+    data, rows = table
     assert read_cells(tmp_path, name, data) == rows
 
 
@@ -181,8 +181,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_table_that_may_be_misread_is_refused(tmp_path, name):
-    data, reason = REFUSED[name]
+@pytest.mark.parametrize(("name", "table"), REFUSED.items(), ids=REFUSED)
+def test_a_table_that_may_be_misread_is_refused(tmp_path, name, table):
+    data, reason = table
     with pytest.raises(ValueError, match=re.compile(reason, re.DOTALL)):
         read_cells(tmp_path, name, data)
