@@ -10,9 +10,9 @@ from tests.support.tasks.scripted_task import STEPS_PER_EPOCH, run_task
 
 
 @pytest.fixture
-def options(tmp_path):
+def flags(tmp_path):
     """Flags of a run of three epochs that evaluates each of them."""
-    return scripted_task.create_options(tmp_path)
+    return scripted_task.create_flags(tmp_path)
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def kept_policy():
     ],
 )
 def test_the_checkpoint_of_a_run_is_the_step_that_it_exported(
-    evaluates, accuracies, place, options, tmp_path, kept_policy
+    evaluates, accuracies, place, flags, tmp_path, kept_policy
 ):
     run_task(
-        options,
+        flags,
         accuracies,
         evaluate_each_epoch=evaluates,
         mixed_precision="float16",
@@ -58,10 +58,10 @@ def test_the_checkpoint_of_a_run_is_the_step_that_it_exported(
 
 
 def test_the_checkpoint_of_a_run_without_load_best_is_its_last_step(
-    options, tmp_path
+    flags, tmp_path
 ):
     """Every later command and `from_preset` use the weights that it scored."""
-    run_task(options, [0.9, 0.8, 0.7], load_best=False)
+    run_task(flags, [0.9, 0.8, 0.7], load_best=False)
     run = tmp_path / "run"
     last = STEPS_PER_EPOCH * 3
     assert modeling.find_checkpoint(run) == f"{run}/model.ckpt-{last}"

@@ -2,7 +2,7 @@
 
 For example, the second of three epochs is the best one:
 
-    run_task(create_options(tmp_path), [0.5, 0.9, 0.7])
+    run_task(create_flags(tmp_path), [0.5, 0.9, 0.7])
 """
 
 import shutil
@@ -74,7 +74,7 @@ class ScriptedTask(toy_task.ToyTask):
         return {}
 
 
-def create_options(tmp_path: Path) -> Flags:
+def create_flags(tmp_path: Path) -> Flags:
     """Returns flags of a run of three epochs that evaluates each of them."""
     return toy_task.create_run(
         tmp_path,
@@ -90,7 +90,7 @@ def create_options(tmp_path: Path) -> Flags:
 
 
 def run_task(
-    options: Flags,
+    flags: Flags,
     accuracies: Iterable[float],
     first_example: int = 0,
     **changes: object,
@@ -98,25 +98,25 @@ def run_task(
     """Runs a command that must evaluate as often as there are accuracies.
 
     Args:
-        options: flags of a command that trains.
+        flags: flags of a command that trains.
         accuracies: accuracy that each evaluation finds, in order.
         first_example: number of the dev set's first example, which tells one
             dev set from another.
-        **changes: flags that differ from `options`.
+        **changes: flags that differ from `flags`.
     """
-    shutil.rmtree(options["export_weights"], ignore_errors=True)
+    shutil.rmtree(flags["export_weights"], ignore_errors=True)
     left = iter(accuracies)
     toy_task.run_task(
-        ScriptedTask, options | changes, left.__next__, first_example
+        ScriptedTask, flags | changes, left.__next__, first_example
     )
     assert not [*left], "the command has evaluated less often"
 
 
 def run_without_training(
-    options: Flags, accuracies: Iterable[float], **changes: Any
+    flags: Flags, accuracies: Iterable[float], **changes: Any
 ) -> None:
     """Runs a command that does not train, as `run_task` does."""
-    return run_task(options, accuracies, **WITHOUT_TRAINING | changes)
+    return run_task(flags, accuracies, **WITHOUT_TRAINING | changes)
 
 
 def exported_steps(folder: Path) -> set[int]:

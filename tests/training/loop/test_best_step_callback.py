@@ -28,24 +28,22 @@ from training.run_files.best_step import BestEvaluation
 
 
 @pytest.fixture
-def options(tmp_path):
+def flags(tmp_path):
     """Flags of a run of three epochs that evaluates each of them."""
-    return scripted_task.create_options(tmp_path)
+    return scripted_task.create_flags(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("load_best", "step", "place"), [(True, 4, "best"), (False, 6, "last")]
 )
 def test_the_chosen_step_is_evaluated_predicted_and_exported(
-    load_best, step, place, options, tmp_path, caplog
+    load_best, step, place, flags, tmp_path, caplog
 ):
     """The score is of a fourth evaluation, which is that of the export."""
     accuracies = [0.5, 0.9, 0.7, 0.9 if load_best else 0.7]
     export_dir = str(tmp_path / "served")
     with caplog.at_level(logging.INFO):
-        run_task(
-            options, accuracies, load_best=load_best, export_dir=export_dir
-        )
+        run_task(flags, accuracies, load_best=load_best, export_dir=export_dir)
     results = read_results(tmp_path / "run")
     assert results["accuracy"] == accuracies[-1]
     assert results["global_step"] == step
@@ -58,13 +56,13 @@ def test_the_chosen_step_is_evaluated_predicted_and_exported(
 
 @pytest.mark.parametrize("load_best", [True, False])
 def test_load_best_chooses_the_step_of_a_later_prediction(
-    load_best, options, tmp_path
+    load_best, flags, tmp_path
 ):
-    run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
+    run_task(flags, [0.5, 0.9, 0.7], load_best=load_best)
     logits = np.load(tmp_path / "run/logits.npy")
     for later_load_best in (True, False):
         run_without_training(
-            options,
+            flags,
             [],
             do_eval=False,
             export_weights=None,
@@ -80,21 +78,21 @@ def test_load_best_chooses_the_step_of_a_later_prediction(
     ("name", "epoch", "f1"), [("f1", 1, 0.5), ("eval_loss", 3, 0.3)]
 )
 def test_metric_for_best_chooses_the_best_step(
-    name, epoch, f1, options, tmp_path
+    name, epoch, f1, flags, tmp_path
 ):
-    run_task(options, [0.5, 0.9, 0.7], metric_for_best=name)
+    run_task(flags, [0.5, 0.9, 0.7], metric_for_best=name)
     assert read_results(tmp_path / "run")["f1"] == pytest.approx(f1)
     assert exported_steps(tmp_path) == {epoch * STEPS_PER_EPOCH}
 
 
-def test_an_unknown_metric_for_best_is_refused_before_training(options):
+def test_an_unknown_metric_for_best_is_refused_before_training(flags):
     with pytest.raises(ValueError, match="--metric_for_best"):
-        run_task(options, [], metric_for_best="loss")
+        run_task(flags, [], metric_for_best="loss")
 
 
-def test_metric_for_best_needs_an_evaluation_of_each_epoch(options):
+def test_metric_for_best_needs_an_evaluation_of_each_epoch(flags):
     changes = {"metric_for_best": "f1", "evaluate_each_epoch": False}
-    config = toy_task.create_command(options | changes).config
+    config = toy_task.create_command(flags | changes).config
     with pytest.raises(ValueError, match="--metric_for_best"):
         config.check(frozenset())
 

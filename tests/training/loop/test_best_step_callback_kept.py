@@ -34,9 +34,9 @@ MISSING_BEST_STEP = "The run's best step, 4, is missing"
 
 
 @pytest.fixture
-def options(tmp_path):
+def flags(tmp_path):
     """Flags of a run of three epochs that evaluates each of them."""
-    return scripted_task.create_options(tmp_path)
+    return scripted_task.create_flags(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def options(tmp_path):
     ],
 )
 def test_the_best_step_is_kept_where_its_files_cannot_be_linked(
-    name, error, when, options, tmp_path, monkeypatch
+    name, error, when, flags, tmp_path, monkeypatch
 ):
     run = tmp_path / "run"
     function = getattr(os, name)
@@ -63,40 +63,40 @@ def test_the_best_step_is_kept_where_its_files_cannot_be_linked(
 
     monkeypatch.setattr(os, name, call_or_fail)
     with contextlib.suppress(KeyboardInterrupt):
-        run_task(options, [0.5, 0.6, 0.9])
+        run_task(flags, [0.5, 0.6, 0.9])
     assert find_best_checkpoint(run).endswith("model.ckpt-6")
     # The next checkpoint removes the files of step 6, but not its copy.
-    flags = {"num_train_epochs": 4, "keep_checkpoint_max": 1}
-    run_task(options, [0.8, 0.9], **flags)
+    changes = {"num_train_epochs": 4, "keep_checkpoint_max": 1}
+    run_task(flags, [0.8, 0.9], **changes)
     assert exported_steps(tmp_path) == {6}
     assert list_checkpoint_steps(run) == [8]
 
 
-def test_a_last_step_that_is_the_best_is_stored_once(options, tmp_path):
+def test_a_last_step_that_is_the_best_is_stored_once(flags, tmp_path):
     run = tmp_path / "run"
-    run_task(options, [0.5, 0.6, 0.9])
+    run_task(flags, [0.5, 0.6, 0.9])
     for end in ("index", "data-00000-of-00001"):
         name = f"model.ckpt-6.{end}"
         assert (run / name).samefile(run / "best" / name)
 
 
-def test_a_better_step_replaces_the_best_one(options, tmp_path):
-    run_task(options, [0.5, 0.6, 0.9])
-    run_task(options, [0.95], num_train_epochs=4)
+def test_a_better_step_replaces_the_best_one(flags, tmp_path):
+    run_task(flags, [0.5, 0.6, 0.9])
+    run_task(flags, [0.95], num_train_epochs=4)
     assert list_checkpoint_steps(tmp_path / "run/best") == [8]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("load_best", [True, False])
 def test_init_checkpoint_replaces_removed_checkpoints_in_an_evaluation(
-    load_best, options, tmp_path, caplog
+    load_best, flags, tmp_path, caplog
 ):
     """The description of the weights is still that of --output_dir."""
-    run_task(options, [0.5, 0.6, 0.9])
+    run_task(flags, [0.5, 0.6, 0.9])
     shutil.copytree(tmp_path / "run", tmp_path / "other")
     remove_checkpoints(tmp_path / "run")
     start = f"{tmp_path}/other/model.ckpt-6"
-    evaluation = options | WITHOUT_TRAINING | {"init_checkpoint": start}
+    evaluation = flags | WITHOUT_TRAINING | {"init_checkpoint": start}
     config = toy_task.create_command(evaluation).config
     assert has_own_run(config)
     run_task(evaluation, [0.9], load_best=load_best)
@@ -105,11 +105,11 @@ def test_init_checkpoint_replaces_removed_checkpoints_in_an_evaluation(
 
 
 @pytest.mark.slow
-def test_a_restarted_run_forgets_its_best_step(options, tmp_path, caplog):
-    run_task(options, [0.5, 0.6, 0.9])
+def test_a_restarted_run_forgets_its_best_step(flags, tmp_path, caplog):
+    run_task(flags, [0.5, 0.6, 0.9])
     remove_checkpoints(tmp_path / "run")
     # The old best is of step 6, and would also pass for the newest weights.
-    run_task(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
+    run_task(flags, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
     assert caplog.text.count("starts again") == 1
     assert read_results(tmp_path / "run")["accuracy"] == 0.3
     assert exported_steps(tmp_path) == {2}
@@ -120,14 +120,14 @@ def test_a_restarted_run_forgets_its_best_step(options, tmp_path, caplog):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 12345])
 def test_a_new_run_ignores_the_best_step_of_an_earlier_run(
-    seed, options, tmp_path
+    seed, flags, tmp_path
 ):
-    run_task(options, [0.5, 0.9, 0.6])
+    run_task(flags, [0.5, 0.9, 0.6])
     remove_checkpoints(tmp_path / "run")
     # It evaluates nothing while it trains, and goes beyond the old best.
     new = {"evaluate_each_epoch": False, "learning_rate": 1e-7, "seed": seed}
-    run_task(options, [0.3], **new)
-    run_without_training(options, [0.3])
+    run_task(flags, [0.3], **new)
+    run_without_training(flags, [0.3])
     assert exported_steps(tmp_path) == {6}
     # Nor does the folder mean it, as a start or to be converted.
     checkpoint = modeling.find_checkpoint(tmp_path / "run")
@@ -135,17 +135,17 @@ def test_a_new_run_ignores_the_best_step_of_an_earlier_run(
 
 
 @pytest.fixture
-def run_without_best(options, tmp_path):
+def run_without_best(flags, tmp_path):
     """The folder of a run without the files of its best step."""
-    run_task(options, [0.5, 0.9, 0.6])
+    run_task(flags, [0.5, 0.9, 0.6])
     shutil.rmtree(tmp_path / "run/best")
     return tmp_path / "run"
 
 
 def test_a_command_warns_of_a_missing_best_step(
-    run_without_best, options, caplog
+    run_without_best, flags, caplog
 ):
-    run_without_training(options, [0.3])
+    run_without_training(flags, [0.3])
     assert MISSING_BEST_STEP in caplog.text
 
 
@@ -158,19 +158,19 @@ def test_loading_warns_of_a_missing_best_step_but_for_the_last_step(
     assert (MISSING_BEST_STEP in caplog.text) == (run_step == "reported")
 
 
-def test_a_command_uses_no_better_step_than_model_json_names(options, tmp_path):
+def test_a_command_uses_no_better_step_than_model_json_names(flags, tmp_path):
     """A run that was killed between the two leaves such a step."""
-    run_task(options, [0.5, 0.9, 0.6])
+    run_task(flags, [0.5, 0.9, 0.6])
     for file in (tmp_path / "run").glob("model.ckpt-6.*"):
         shutil.copy(file, tmp_path / "run/best")
-    run_without_training(options, [0.3])
+    run_without_training(flags, [0.3])
     assert read_results(tmp_path / "run")["global_step"] == 4
 
 
 def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
-    options, tmp_path, monkeypatch
+    flags, tmp_path, monkeypatch
 ):
-    run_task(options, [0.5, 0.9, 0.6])
+    run_task(flags, [0.5, 0.9, 0.6])
     best_steps = []
     original = model_description.write_json
 
@@ -179,33 +179,31 @@ def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
         best_steps.append(find_best_checkpoint(tmp_path / "run"))
 
     monkeypatch.setattr(model_description, "write_json", write_json)
-    run_task(options, [0.7, 0.9], num_train_epochs=4)
+    run_task(flags, [0.7, 0.9], num_train_epochs=4)
     assert {*best_steps} == {str(tmp_path / "run/best/model.ckpt-4")}
 
 
 @pytest.mark.slow
-def test_a_resume_on_the_same_dev_set_keeps_the_best_step(options, tmp_path):
-    run_task(options, [0.5, 0.9], num_train_epochs=2)
-    run_task(options, [0.7, 0.9])
+def test_a_resume_on_the_same_dev_set_keeps_the_best_step(flags, tmp_path):
+    run_task(flags, [0.5, 0.9], num_train_epochs=2)
+    run_task(flags, [0.7, 0.9])
     assert recorded_best_step(tmp_path) == 4
 
 
 @pytest.mark.slow
-def test_an_evaluation_on_another_dev_set_keeps_the_best_step(
-    options, tmp_path
-):
-    run_task(options, [0.5, 0.9], num_train_epochs=2)
-    run_without_training(options, [0.3], first_example=1)
-    run_task(options, [0.8, 0.9])
+def test_an_evaluation_on_another_dev_set_keeps_the_best_step(flags, tmp_path):
+    run_task(flags, [0.5, 0.9], num_train_epochs=2)
+    run_without_training(flags, [0.3], first_example=1)
+    run_task(flags, [0.8, 0.9])
     assert recorded_best_step(tmp_path) == 4
 
 
 @pytest.mark.slow
 def test_a_training_on_another_dev_set_chooses_the_best_step_anew(
-    options, tmp_path, caplog
+    flags, tmp_path, caplog
 ):
-    run_task(options, [0.5, 0.9], num_train_epochs=2)
-    run_task(options, [0.7, 0.2], num_train_epochs=4, first_example=1)
+    run_task(flags, [0.5, 0.9], num_train_epochs=2)
+    run_task(flags, [0.7, 0.2], num_train_epochs=4, first_example=1)
     assert caplog.text.count("another dev set") == 1
     assert recorded_best_step(tmp_path) == 6
     assert exported_steps(tmp_path) == {6}
@@ -213,18 +211,18 @@ def test_a_training_on_another_dev_set_chooses_the_best_step_anew(
 
 @pytest.mark.slow
 def test_a_resume_from_before_the_best_step_finds_the_same_steps(
-    options, tmp_path
+    flags, tmp_path
 ):
-    flags = {"num_train_epochs": 6, "save_checkpoints_steps": 6}
+    changes = {"num_train_epochs": 6, "save_checkpoints_steps": 6}
     accuracies = [0.5, 0.7, 0.6, 0.65, 0.9, 0.8]
-    undisturbed = options | {"output_dir": f"{tmp_path}/whole"}
-    run_task(undisturbed, accuracies, **flags)
+    undisturbed = flags | {"output_dir": f"{tmp_path}/whole"}
+    run_task(undisturbed, accuracies, **changes)
     # The run stops after step 10, its best step, and resumes from step 6.
     with pytest.raises(StopIteration):
-        run_task(options, accuracies[:5], **flags)
+        run_task(flags, accuracies[:5], **changes)
     assert list_checkpoint_steps(tmp_path / "run") == [6]
     assert recorded_best_step(tmp_path) == 10
-    run_task(options, accuracies[3:], **flags)
+    run_task(flags, accuracies[3:], **changes)
     whole = tmp_path / "whole"
     assert_same_bits(
         read_checkpoint(tmp_path / "run/best"), read_checkpoint(whole / "best")

@@ -55,7 +55,7 @@ def teacher(tmp_path_factory):
     return folder
 
 
-def create_options(folder, teacher):
+def create_flags(folder, teacher):
     """Returns flags of a student of two blocks, which saves every step."""
     return toy_task.create_run(
         folder,
@@ -71,9 +71,9 @@ def create_options(folder, teacher):
 
 
 @pytest.fixture
-def options(tmp_path, teacher):
+def flags(tmp_path, teacher):
     """Flags of a student in the folder of the test."""
-    return create_options(tmp_path, teacher)
+    return create_flags(tmp_path, teacher)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,11 +81,11 @@ class StudentRun:
     """A run of six steps.
 
     Attributes:
-        options: its flags.
+        flags: its flags.
         learns_from_blocks: whether it learns from the teacher's blocks too.
     """
 
-    options: script_runner.Flags
+    flags: script_runner.Flags
     learns_from_blocks: bool
 
 
@@ -93,62 +93,62 @@ class StudentRun:
 def student_run(request, tmp_path_factory, teacher):
     """A finished StudentRun. No test may change its folder."""
     folder = tmp_path_factory.mktemp("student")
-    options = create_options(folder, teacher)
-    options["distill_hidden"] = request.param
-    toy_task.run_task(ToyTask, options)
-    return StudentRun(options, request.param)
+    flags = create_flags(folder, teacher)
+    flags["distill_hidden"] = request.param
+    toy_task.run_task(ToyTask, flags)
+    return StudentRun(flags, request.param)
 
 
 @pytest.fixture
-def options_of_killed_run(student_run, tmp_path):
+def flags_of_killed_run(student_run, tmp_path):
     """Flags that resume the run as a kill after step 2 leaves it.
 
     The kill lost its records, too.
     """
     killed = tmp_path / "killed"
     killed.mkdir()
-    for file in Path(student_run.options["output_dir"]).iterdir():
+    for file in Path(student_run.flags["output_dir"]).iterdir():
         if "ckpt-2." in file.name or file.name == model_json.MODEL_JSON_FILE:
             shutil.copy(file, killed)
-    return student_run.options | {"output_dir": str(killed)}
+    return student_run.flags | {"output_dir": str(killed)}
 
 
 @pytest.mark.slow
 def test_only_learning_from_blocks_trains_a_kernel_of_the_distillation(
     student_run,
 ):
-    weights = read_checkpoint(student_run.options["output_dir"], 6)
+    weights = read_checkpoint(student_run.flags["output_dir"], 6)
     has_kernel = "distillation/kernel/adam_m" in weights
     assert has_kernel == student_run.learns_from_blocks
 
 
 @pytest.mark.slow
 def test_a_resumed_run_ends_with_the_same_bits(
-    student_run, options_of_killed_run
+    student_run, flags_of_killed_run
 ):
-    toy_task.run_task(ToyTask, options_of_killed_run)
+    toy_task.run_task(ToyTask, flags_of_killed_run)
     assert_same_bits(
-        read_checkpoint(options_of_killed_run["output_dir"], 6),
-        read_checkpoint(student_run.options["output_dir"], 6),
+        read_checkpoint(flags_of_killed_run["output_dir"], 6),
+        read_checkpoint(student_run.flags["output_dir"], 6),
     )
 
 
 @pytest.mark.slow
 def test_a_run_is_not_resumed_with_another_teacher(
-    options_of_killed_run, teacher
+    flags_of_killed_run, teacher
 ):
-    options = options_of_killed_run | {"teacher": str(teacher / "hf")}
+    flags = flags_of_killed_run | {"teacher": str(teacher / "hf")}
     with pytest.raises(ValueError, match="teacher="):
-        toy_task.run_task(ToyTask, options)
+        toy_task.run_task(ToyTask, flags)
 
 
-def create_starting_point(options, bert_config):
+def create_starting_point(flags, bert_config):
     """Returns the start of a student with this configuration."""
-    config = toy_task.create_command(options).config
+    config = toy_task.create_command(flags).config
     return toy_task.create_starting_point(config, bert_config)
 
 
-def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
+def test_a_teacher_keeps_its_network(flags, teacher, tmp_path):
     folder = shutil.copytree(teacher / "tf1", tmp_path / "teacher")
     settings = '{"settings": {"left_to_right": true}}'
     text = f'{{"version": 1, "origin": {settings}}}'
@@ -159,20 +159,18 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
         model_options.update(arguments)
         return create_model(bert_config, **arguments)
 
-    options = options | {"teacher": str(folder)}
+    flags = flags | {"teacher": str(folder)}
     load_teacher(
-        create_starting_point(options, modeling.load_config(folder)), note
+        create_starting_point(flags, modeling.load_config(folder)), note
     )
     assert model_options["left_to_right"]
 
 
-def test_a_teacher_of_another_vocabulary_size_is_refused(options, teacher):
+def test_a_teacher_of_another_vocabulary_size_is_refused(flags, teacher):
     bert_config = modeling.load_config(teacher / "tf1")
     student_config = dataclasses.replace(bert_config, vocab_size=9)
     with pytest.raises(ValueError, match="vocab_size"):
-        load_teacher(
-            create_starting_point(options, student_config), create_model
-        )
+        load_teacher(create_starting_point(flags, student_config), create_model)
 
 
 @pytest.mark.parametrize(
@@ -180,28 +178,28 @@ def test_a_teacher_of_another_vocabulary_size_is_refused(options, teacher):
     [([], "cls/squad/output_weights"), (["yes", "no"], "labels")],
 )
 def test_a_teacher_of_another_shape_or_task_is_refused(
-    options, teacher, labels, culprit
+    flags, teacher, labels, culprit
 ):
     bert_config = modeling.load_config(teacher / "hf")
-    starting_point = create_starting_point(options, bert_config)
+    starting_point = create_starting_point(flags, bert_config)
     with pytest.raises(ValueError, match=culprit):
         load_teacher(starting_point, modeling.BertSpanLabeler, labels)
 
 
 @pytest.fixture
-def load_tagger_as_teacher(options, tmp_path):
-    """(**flags) -> the teacher of a classifier of texts, a tagger of words.
+def load_tagger_as_teacher(flags, tmp_path):
+    """(**more_flags) -> the teacher of a text classifier, a tagger of words.
 
     The outputs of both have the same names.
     """
     labels = ["no", "yes"]
-    bert_config = modeling.load_config(options["bert_config_file"])
+    bert_config = modeling.load_config(flags["bert_config_file"])
     tagger = built(modeling.BertTokenClassifier(bert_config, len(labels)))
     modeling.save_huggingface(tagger, tmp_path / "tagger", labels=labels)
     changes = {"teacher": str(tmp_path / "tagger"), "data_dir": None}
 
-    def load(**flags):
-        config = ClassifierConfig.from_values(**options | changes, **flags)
+    def load(**more_flags):
+        config = ClassifierConfig.from_values(**flags | changes, **more_flags)
         starting_point = toy_task.create_starting_point(config, bert_config)
         return load_teacher(starting_point, create_model, [labels])
 

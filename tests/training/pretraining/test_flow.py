@@ -31,7 +31,7 @@ def evaluate(folder, tmp_path):
     """A function (**flags) -> scores of the weights, which it writes."""
 
     def evaluate_weights(**changes):
-        options = {
+        flags = {
             "input_file": str(folder / "records-*"),
             "init_checkpoint": str(folder / "model"),
             "output_dir": str(tmp_path / "run"),
@@ -40,9 +40,9 @@ def evaluate(folder, tmp_path):
             "max_seq_length": 32,
             "max_predictions_per_seq": 5,
         }
-        options |= changes
-        config = PretrainingConfig.from_values(**options)
-        pretrain(load_starting_point(ParsedCommand(config, options)))
+        flags |= changes
+        config = PretrainingConfig.from_values(**flags)
+        pretrain(load_starting_point(ParsedCommand(config, flags)))
         return read_results(tmp_path / "run")
 
     return evaluate_weights

@@ -19,10 +19,10 @@ def folder(tmp_path_factory):
 def decide_flags(folder):
     """A function (name of records, **flags) -> the flags that they decide."""
 
-    def decide_flags(name, **options):
-        options["input_file"] = str(folder / f"{name}-*")
-        config = PretrainingConfig.from_values(output_dir="run", **options)
-        return decide_by_records(ParsedCommand(config, options))
+    def decide_flags(name, **flags):
+        flags["input_file"] = str(folder / f"{name}-*")
+        config = PretrainingConfig.from_values(output_dir="run", **flags)
+        return decide_by_records(ParsedCommand(config, flags))
 
     return decide_flags
 
@@ -46,9 +46,9 @@ def test_a_length_that_the_records_decide_is_not_in_the_command(decide_flags):
 
 @pytest.mark.parametrize("name", ["max_seq_length", "max_predictions_per_seq"])
 def test_a_flag_that_contradicts_masked_records_is_refused(decide_flags, name):
-    options = {name: 6}
+    flags = {name: 6}
     with pytest.raises(ValueError, match=rf"--{name}=6, but .*; set --{name}="):
-        decide_flags("masked", **options)
+        decide_flags("masked", **flags)
 
 
 def test_a_flag_that_contradicts_unmasked_records_is_refused(decide_flags):

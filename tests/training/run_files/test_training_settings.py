@@ -23,7 +23,7 @@ from training.run_files.training_settings import create_training_settings
 
 
 @pytest.fixture
-def options(tmp_path):
+def flags(tmp_path):
     """Flags of a student whose teacher also is its start."""
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2, seed=1)
     labels = ["no", "yes"]
@@ -32,15 +32,15 @@ def options(tmp_path):
     return toy_task.create_run(tmp_path, max_seq_length=8, do_train=True)
 
 
-def describe_run(options, resumes=None):
+def describe_run(flags, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
-    parsed = toy_task.create_command(options)
+    parsed = toy_task.create_command(flags)
     folder = read_initial_folder(parsed.config)
     if resumes:
         run_preset = Preset("run", training_settings=resumes)
         folder = InitialFolder(run_preset, is_own_run=True)
     config = complete_flags(parsed, folder).config
-    bert_config = modeling.load_config(options["bert_config_file"])
+    bert_config = modeling.load_config(flags["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
     starting_point = dataclasses.replace(
         starting_point,
@@ -66,30 +66,30 @@ CHANGES = [
 @pytest.mark.parametrize("flag", ["teacher", "init_checkpoint"])
 @pytest.mark.parametrize(("folder", "file", "name", "value"), CHANGES)
 def test_a_changed_configuration_beside_the_weights_is_refused(
-    options, tmp_path, flag, folder, file, name, value
+    flags, tmp_path, flag, folder, file, name, value
 ):
-    options[flag] = str(tmp_path / folder)
-    before = describe_run(options)
-    assert describe_run(options, before) == before
+    flags[flag] = str(tmp_path / folder)
+    before = describe_run(flags)
+    assert describe_run(flags, before) == before
     path = tmp_path / folder / file
     path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
     with pytest.raises(ValueError, match=rf"{flag}_network\.{name}="):
-        describe_run(options, before)
+        describe_run(flags, before)
     # A run of an older version did not record it.
     older = {
         name: value
         for name, value in before.items()
         if not name.endswith("_network")
     }
-    assert describe_run(options, older)
+    assert describe_run(flags, older)
 
 
-def test_labels_in_another_order_are_another_teacher(options, tmp_path):
-    options["teacher"] = str(tmp_path / "model")
-    before = describe_run(options)
+def test_labels_in_another_order_are_another_teacher(flags, tmp_path):
+    flags["teacher"] = str(tmp_path / "model")
+    before = describe_run(flags)
     (tmp_path / "model/labels.txt").write_text("yes\nno\n")
     with pytest.raises(ValueError, match=r"teacher_network\.labels="):
-        describe_run(options, before)
+        describe_run(flags, before)
 
 
 @pytest.mark.parametrize(
