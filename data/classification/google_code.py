@@ -55,7 +55,8 @@ class GoogleDataProcessor:
         cls, input_file: StrPath, quotechar: str | None = None
     ) -> list[list[str]]:
         """Reads a file whose columns are separated by tabs."""
-        lines = (line for _, line in text_files.read_numbered_lines(input_file))
+        numbered = text_files.read_numbered_lines(input_file)
+        lines = (line.text for line in numbered)
         if quotechar is None:
             return [line.split("\t") if line else [] for line in lines]
         ended = (f"{line}\n" for line in lines)

@@ -10,8 +10,8 @@ import contextlib
 import io
 import os
 import types
-from collections.abc import Iterator
-from typing import IO
+from collections.abc import Iterable, Iterator
+from typing import IO, NamedTuple
 
 from data.io import compressed_files, encodings
 from files.paths import StrPath, explain_file_errors, is_remote, list_matches
@@ -196,23 +196,41 @@ def _decode_line(line: bytes) -> tuple[str, int]:
         return text, len(line) - len(text.encode("utf-8"))
 
 
+class NumberedLine(NamedTuple):
+    """A line of a text.
+
+    Attributes:
+        number: number of the line in its file. The first line is 1.
+        text: the line.
+    """
+
+    number: int
+    text: str
+
+
+def number_lines(
+    lines: Iterable[str], first_number: int = 1
+) -> Iterator[NumberedLine]:
+    """Yields the lines of a text with their numbers."""
+    for number, text in enumerate(lines, first_number):
+        yield NumberedLine(number, text)
+
+
 def read_numbered_lines(
     path: StrPath, encoding: str | None = None
-) -> Iterator[tuple[int, str]]:
-    """Yields (number, line without its end) of a file, numbered from 1.
+) -> Iterator[NumberedLine]:
+    """Yields the lines of a file, without their ends.
 
     Raises:
         ValueError: a line is not in the encoding. The message names the line.
     """
     with open_text(path, encoding) as lines:
-        for line_number, line in enumerate(lines, 1):
+        for number, text in number_lines(lines):
             try:
-                encodings.check_encoding(line, encoding)
+                encodings.check_encoding(text, encoding)
             except ValueError as error:
-                raise ValueError(
-                    f"{path}, line {line_number}: {error}"
-                ) from None
-            yield line_number, line.rstrip("\r\n")
+                raise ValueError(f"{path}, line {number}: {error}") from None
+            yield NumberedLine(number, text.rstrip("\r\n"))
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:
