@@ -3,6 +3,7 @@
 import collections
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from data.predictions.report import (
     list_outcomes,
 )
 from data.text import token_windows
+from data.text.characters import CharacterSpan
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders.output_modes import (
@@ -79,7 +81,8 @@ def write_label_report(
             gold, predicted, probabilities, codec
         )
         _count_labels(report.counts, gold, predicted, codec.output_mode)
-        text, unread = _join_texts(example, max_seq_length, tokenizer)
+        parts = _split_texts(example, max_seq_length, tokenizer)
+        text, unread = _join_texts(parts)
         report.judged.append(
             JudgedPrediction(
                 badness, verdict, text, example.guid, {"unread": unread}
@@ -109,25 +112,47 @@ def _count_labels(
         counts.update((name, "support") for name in {*names})
 
 
-def _join_texts(
-    example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
-) -> tuple[str, list[tuple[int, int]]]:
-    """Returns an example's texts as one, and the spans that no model reads."""
+class _SplitText(NamedTuple):
+    """A text of an example.
+
+    Attributes:
+        read: the beginning, which the model reads.
+        unread: the rest, "" if the model reads all of the text.
+    """
+
+    read: str
+    unread: str
+
+
+class _JoinedText(NamedTuple):
+    """The texts of an example as one.
+
+    Attributes:
+        text: the texts with marks between them.
+        unread: the parts of `text` that the model does not read.
+    """
+
+    text: str
+    unread: list[CharacterSpan]
+
+
+def _join_texts(parts: Sequence[_SplitText]) -> _JoinedText:
     text = ""
     unread = []
-    for beginning, rest in _split_texts(example, max_seq_length, tokenizer):
+    for part in parts:
         if text:
             text += " | "
-        text += beginning + rest
-        if rest:
-            unread.append((len(text) - len(rest), len(text)))
-    return text, unread
+        text += part.read + part.unread
+        if part.unread:
+            start = len(text) - len(part.unread)
+            unread.append(CharacterSpan(start, len(text)))
+    return _JoinedText(text, unread)
 
 
 def _split_texts(
     example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
-) -> list[tuple[str, str]]:
-    """Splits each text into the part that a model reads, and the rest.
+) -> list[_SplitText]:
+    """Splits each text into the part that the model reads, and the rest.
 
     A word belongs to the rest if any of its WordPieces is cut.
     """
@@ -137,7 +162,7 @@ def _split_texts(
         max_seq_length,
     )
     if not num_cut:
-        return [(text, "") for text in example.texts]
+        return [_SplitText(text, "") for text in example.texts]
     parts = []
     lengths = first_length - 2, len(tokens) - first_length - 1
     for text, num_left in zip(example.texts, lengths, strict=False):
@@ -147,7 +172,7 @@ def _split_texts(
             if num_left < 0:
                 break
             end = word.end()
-        parts.append((text[:end], text[end:]))
+        parts.append(_SplitText(text[:end], text[end:]))
     return parts
 
 

@@ -19,6 +19,7 @@ from data.predictions.report import (
     Report,
     list_outcomes,
 )
+from data.text.characters import CharacterSpan
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -122,15 +123,19 @@ def _create_answer(
 
 
 def _list_spans(
-    tags: Sequence[str], word_spans: Sequence[tuple[int, int]]
+    tags: Sequence[str], word_spans: Sequence[CharacterSpan]
 ) -> list[LabeledSpan]:
     """Returns the entities in the tags of words, by their characters.
 
     `word_spans` are the spans of the words, as `find_words` returns them.
     """
     return [
-        LabeledSpan(word_spans[start][0], word_spans[end - 1][1], entity_type)
-        for entity_type, start, end in list_entities(tags)
+        LabeledSpan(
+            word_spans[entity.start].start,
+            word_spans[entity.end - 1].end,
+            entity.entity_type,
+        )
+        for entity in list_entities(tags)
     ]
 
 
@@ -157,8 +162,8 @@ def write_entity_report(
         outcomes = list_outcomes(gold, predicted)
         _count_entities(report.counts, gold, outcomes)
         marks = {
-            "right": [(span.start, span.end) for span in gold],
-            "predicted": [(span.start, span.end) for span in predicted],
+            "right": [span.characters for span in gold],
+            "predicted": [span.characters for span in predicted],
         }
         report.judged.append(
             _create_judged_prediction(example, outcomes, marks)
@@ -173,7 +178,7 @@ def write_entity_report(
 def _create_judged_prediction(
     example: NerExample,
     outcomes: Sequence[tuple[str, LabeledSpan]],
-    marks: Mapping[str, Sequence[tuple[int, int]]],
+    marks: Mapping[str, Sequence[CharacterSpan]],
 ) -> JudgedPrediction:
     """Lists the errors in the outcomes of a sentence, for report.html."""
     text = " ".join(example.words)
@@ -191,11 +196,11 @@ def _create_judged_prediction(
     )
 
 
-def _joined_word_spans(words: Sequence[str]) -> list[tuple[int, int]]:
+def _joined_word_spans(words: Sequence[str]) -> list[CharacterSpan]:
     """Returns the spans of words in the text that joins them by spaces."""
     starts = itertools.accumulate((len(word) + 1 for word in words), initial=0)
     return [
-        (start, start + len(word))
+        CharacterSpan(start, start + len(word))
         for start, word in zip(starts, words, strict=False)
     ]
 

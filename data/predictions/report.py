@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from data.text.characters import CharacterSpan
 from files import atomic
 from files.paths import StrPath
 from model_folders.scores import overall_scores, split_by_label
@@ -49,15 +50,14 @@ class JudgedPrediction(NamedTuple):
         verdict: what was right, and what was predicted.
         text: the text.
         name: id or number of the example.
-        marks: {"right", "predicted" or "unread": its spans, (start, end) in
-            characters}.
+        marks: {"right", "predicted" or "unread": its spans in the text}.
     """
 
     badness: float
     verdict: str
     text: str
     name: str | int
-    marks: Mapping[str, Sequence[tuple[int, int]]]
+    marks: Mapping[str, Sequence[CharacterSpan]]
 
     def pieces(self, length: int | None = None) -> Iterator[tuple[str, str]]:
         """Cuts the first `length` characters where a mark begins or ends.
@@ -80,8 +80,8 @@ class JudgedPrediction(NamedTuple):
             yield " ".join(marks), text[start:end]
 
 
-def _is_inside(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(first <= start and end <= after for first, after in spans)
+def _is_inside(start: int, end: int, spans: Sequence[CharacterSpan]) -> bool:
+    return any(span.start <= start and end <= span.end for span in spans)
 
 
 class Baseline(NamedTuple):
