@@ -205,7 +205,7 @@ class JobFiles:
                 damaged.
         """
         job_paths = self._job_paths
-        contents = self._read_same(job_paths.manifest_file)
+        contents = self._read_earlier(job_paths.manifest_file)
         if contents is None:
             return None
         if name := find_malformed_entry(contents, Manifest):
@@ -231,7 +231,7 @@ class JobFiles:
         Raises:
             ValueError: the flags or the inputs differ.
         """
-        self._read_same(self._job_paths.job_file)
+        self._read_earlier(self._job_paths.job_file)
 
     def begin(self) -> None:
         """Creates OUTPUT.work with job.json, unless the job began earlier.
@@ -241,7 +241,7 @@ class JobFiles:
                 contains files of the user.
         """
         job_file = self._job_paths.job_file
-        if self._read_same(job_file) is not None:
+        if self._read_earlier(job_file) is not None:
             return
         remove_partial(job_file)
         work_dir = self._job_paths.work_dir
@@ -273,10 +273,11 @@ class JobFiles:
             with contextlib.suppress(OSError):
                 os.rmdir(job_paths.work_dir)
 
-    def _read_same(self, path: str) -> JsonObject | None:
-        """Reads the manifest or job.json of a job like this one.
+    def _read_earlier(self, path: str) -> JsonObject | None:
+        """Reads the manifest or job.json that an earlier command wrote.
 
-        Returns None if the file does not exist.
+        Returns None if the file does not exist. Raises a ValueError if the
+        command had other flags or inputs than this job.
         """
         try:
             contents = read_json(path)
