@@ -170,7 +170,11 @@ def _create_tokenization_module() -> types.ModuleType:
 
 @contextlib.contextmanager
 def _google_modules(folder: str) -> Iterator[None]:
-    """Lets code import Google's modules, and the modules in its own folder."""
+    """Lets code import Google's modules, and the modules in its own folder.
+
+    Only code in the `with` block can import them. At its end, `sys.modules` and
+    `sys.path` are as they were before.
+    """
     script = types.ModuleType("run_classifier")
     vars(script).update(_create_google_names())
     modules = {

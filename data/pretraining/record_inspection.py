@@ -13,7 +13,8 @@ from typing import cast
 import google_crc32c
 
 from data.io import text_files, tf_examples, tfrecords
-from data.parallel_jobs.job_files import MANIFEST_ENDING, Manifest
+from data.parallel_jobs.job_files import MANIFEST_ENDING
+from data.pretraining.record_manifests import RecordManifest
 from files.json_files import parse_json
 from model_folders.fingerprints import RecordFileFingerprint
 from terminal import progress
@@ -97,12 +98,12 @@ def _find_manifest(path: str) -> str | None:
     return None
 
 
-def _read_manifest(file: str | None) -> Manifest | None:
+def _read_manifest(file: str | None) -> RecordManifest | None:
     if file is None:
         return None
     with text_files.open_binary(file) as reader:
         # create_pretraining_data.py wrote the file.
-        return cast("Manifest", parse_json(reader.read(), file))
+        return cast("RecordManifest", parse_json(reader.read(), file))
 
 
 def fingerprint_records(files: Iterable[str]) -> list[RecordFileFingerprint]:
@@ -140,7 +141,7 @@ def fingerprint_records(files: Iterable[str]) -> list[RecordFileFingerprint]:
 
 
 def _list_entries(
-    manifest: Manifest | None,
+    manifest: RecordManifest | None,
 ) -> dict[str, tfrecords.ShardEntry]:
     """Returns {name of a shard: its entry}."""
     if manifest is None:
