@@ -30,9 +30,10 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
 
     A command needs a set several times before it trains, for example to collect
     labels and then to choose a length. So that the file is read only once,
-    `read` holds the set. Call it as often and in any order you like. Then the
-    run calls `take` once for each set, when it writes the set's records. After
-    that, nothing is held of the set, so that its memory can be freed.
+    `read` holds the set. Call `read` and `read_labels` as often and in any
+    order you like. Then the run calls `take` once for each set, when it writes
+    the set's records. After that, nothing is held of the set, so that its
+    memory can be freed. The labels stay.
 
     A subclass says how a set is read, in `read_sets`, and overrides
     `read_labels` if its task has labels.
@@ -199,6 +200,19 @@ class FileSets(HeldSets[RowExampleT]):
             self.reader.report_labels(source, labels, train, dev)
             self._labels_of_rows = labels
         return [*self._labels_of_rows]
+
+    def take(self, set_name: BaseSet) -> list[RowExampleT]:
+        """Returns the examples of a set, and does not hold them any longer.
+
+        The labels that its rows name are collected before, so that
+        `read_labels` returns them even after all sets were taken.
+
+        Raises:
+            RuntimeError: the set was taken before.
+        """
+        if set_name not in self._taken:
+            self.read_labels()
+        return super().take(set_name)
 
     def read_sets(
         self, set_name: BaseSet
