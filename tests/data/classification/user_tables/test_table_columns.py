@@ -4,7 +4,10 @@ import dataclasses
 
 import pytest
 
-from data.classification.user_tables.table_columns import ColumnOptions
+from data.classification.user_tables.table_columns import (
+    ColumnOptions,
+    PairColumns,
+)
 from options import fields
 from options.config import Config
 
@@ -53,7 +56,7 @@ def test_a_table_whose_columns_are_numbers_has_no_header(columns, has_header):
 def test_usual_columns_of_pairs_do_not_replace_those_of_the_user():
     chosen = {"text_column": "q"}
     options = ColumnOptions(**chosen).with_pair_columns(
-        chosen, ("query", "passage", "relevance")
+        chosen, PairColumns("query", "passage", "relevance")
     )
     assert options.text_columns() == ["q", "passage"]
     assert options.label_column == "relevance"
