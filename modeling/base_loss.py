@@ -23,6 +23,8 @@ from modeling.plain_ops import at_least_float32
 from modeling.tensors import Features, Tensor
 
 # What a loss reads: the outputs of a model, or of a model and its teacher.
+# Contravariant, so that a task may have a loss that reads more kinds of outputs
+# than the model of the task returns.
 OutputsT_contra = TypeVar("OutputsT_contra", contravariant=True)
 
 # {name of a loss term: tensor}. The tensors of sums, of their divisors and of
