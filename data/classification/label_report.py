@@ -204,13 +204,25 @@ def _mean_errors(
     }
 
 
+class _Judgment(NamedTuple):
+    """How wrong a prediction is, as in a JudgedPrediction.
+
+    Attributes:
+        badness: above 0 if the prediction is wrong, largest for the worst.
+        verdict: what was right, and what was predicted.
+    """
+
+    badness: float
+    verdict: str
+
+
 def _judge_prediction(
     gold: Label,
     predicted: Label,
     probabilities: FloatArray,
     codec: LabelCodec,
-) -> tuple[float, str]:
-    """Returns the badness and the verdict of a prediction.
+) -> _Judgment:
+    """Judges a prediction.
 
     `probabilities` contains the probability of each label.
     """
@@ -223,13 +235,13 @@ def _judge_prediction(
     return _judge_one_label(gold, predicted, probabilities)
 
 
-def _judge_number(gold: Label, predicted: Label) -> tuple[float, str]:
-    """Returns the error of a number, and both numbers."""
+def _judge_number(gold: Label, predicted: Label) -> _Judgment:
+    """Judges a number by its error."""
     gold_number = convert_regression_label(gold)
     predicted_number = convert_regression_label(predicted)
-    return (
-        abs(predicted_number - gold_number),
-        f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}.",
+    return _Judgment(
+        badness=abs(predicted_number - gold_number),
+        verdict=f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}.",
     )
 
 
@@ -238,8 +250,8 @@ def _judge_several_labels(
     predicted: Label,
     probabilities: FloatArray,
     labels: Sequence[str],
-) -> tuple[float, str]:
-    """Returns the certainty of the worst error, 0 without one, and the labels.
+) -> _Judgment:
+    """Judges labels by the certainty of the worst error, 0 without one.
 
     `labels` are all labels of the task, in the order of `probabilities`.
     """
@@ -252,17 +264,18 @@ def _judge_several_labels(
         f"Right: {', '.join(gold_names) or 'none'}. "
         f"Predicted: {', '.join(predicted_names) or 'none'}."
     )
-    return max(certainties[errors], default=0.0), verdict
+    return _Judgment(max(certainties[errors], default=0.0), verdict)
 
 
 def _judge_one_label(
     gold: Label, predicted: Label, probabilities: FloatArray
-) -> tuple[float, str]:
-    """Returns the certainty of a wrong label, and both labels.
+) -> _Judgment:
+    """Judges a label by its certainty.
 
     The badness of a right label is its negative certainty, so that the least
     certain right label comes first.
     """
     certainty = probabilities.max()
     badness = certainty if gold != predicted else -certainty
-    return badness, f"Right: {gold}. Predicted: {predicted} ({certainty:.3f})."
+    verdict = f"Right: {gold}. Predicted: {predicted} ({certainty:.3f})."
+    return _Judgment(badness, verdict)

@@ -15,6 +15,7 @@ from data.predictions.report import (
     Baseline,
     Heading,
     JudgedPrediction,
+    Outcome,
     OutcomeCounts,
     Report,
     list_outcomes,
@@ -177,7 +178,7 @@ def write_entity_report(
 
 def _create_judged_prediction(
     example: NerExample,
-    outcomes: Sequence[tuple[str, LabeledSpan]],
+    outcomes: Sequence[Outcome[LabeledSpan]],
     marks: Mapping[str, Sequence[CharacterSpan]],
 ) -> JudgedPrediction:
     """Lists the errors in the outcomes of a sentence, for report.html."""
@@ -208,7 +209,7 @@ def _joined_word_spans(words: Sequence[str]) -> list[CharacterSpan]:
 def _count_entities(
     counts: OutcomeCounts,
     gold: Sequence[LabeledSpan],
-    outcomes: Sequence[tuple[str, LabeledSpan]],
+    outcomes: Sequence[Outcome[LabeledSpan]],
 ) -> None:
     """Counts the outcomes of a sentence for each type of entities."""
     for outcome, span in outcomes:

@@ -11,7 +11,7 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from data.text.characters import CharacterSpan
 from files import atomic
@@ -169,19 +169,35 @@ def wilson_interval(num_right: int, num_examples: int) -> tuple[float, float]:
     return max(low, 0.0), min(high, 1.0)
 
 
+class Outcome(NamedTuple, Generic[T]):
+    """An answer, and how it was predicted.
+
+    Attributes:
+        name: "right", "wrong" or "missed".
+        answer: a label or an entity.
+    """
+
+    name: str
+    answer: T
+
+
 def list_outcomes(
     gold: Iterable[T], predicted: Iterable[T]
-) -> list[tuple[str, T]]:
-    """Returns ("right", "wrong" or "missed", answer) of all answers.
+) -> list[Outcome[T]]:
+    """Compares the right answers with the predicted ones.
 
     Examples:
-        >>> list_outcomes(gold=["a", "b"], predicted=["b", "c"])
-        [('right', 'b'), ('wrong', 'c'), ('missed', 'a')]
+        >>> for outcome in list_outcomes(gold=["a", "b"], predicted=["b", "c"]):
+        ...     print(outcome.name, outcome.answer)
+        right b
+        wrong c
+        missed a
     """
     gold = dict.fromkeys(gold)
     predicted = dict.fromkeys(predicted)
     outcomes = [
-        ("right" if answer in gold else "wrong", answer) for answer in predicted
+        Outcome("right" if answer in gold else "wrong", answer)
+        for answer in predicted
     ]
     missed = [answer for answer in gold if answer not in predicted]
-    return outcomes + [("missed", answer) for answer in missed]
+    return outcomes + [Outcome("missed", answer) for answer in missed]
