@@ -150,14 +150,26 @@ def _import_gfile() -> types.ModuleType:
 
 def read_corpus_lines(path: StrPath) -> Iterator[str]:
     """Yields the lines of a corpus, as `read_lossy_lines` does."""
-    for line, _ in read_lossy_lines(path):
-        yield line
+    for line in read_lossy_lines(path):
+        yield line.text
+
+
+class LossyLine(NamedTuple):
+    """A line of a corpus.
+
+    Attributes:
+        text: the line without its end.
+        num_dropped: number of its bytes that are not UTF-8, and were dropped.
+    """
+
+    text: str
+    num_dropped: int
 
 
 def read_lossy_lines(
     path: StrPath, start: int = 0, end: int | None = None
-) -> Iterator[tuple[str, int]]:
-    """Yields (line without its end, number of its dropped bytes) of a corpus.
+) -> Iterator[LossyLine]:
+    """Yields the lines of a corpus.
 
     As in Google's code, only a line feed ends a line, and bytes that are not
     UTF-8 are dropped.
@@ -183,17 +195,17 @@ def read_lossy_lines(
             if position == 0:
                 check_first_line(line, path)
             position += len(line)
-            text, num_dropped = _decode_line(line)
-            yield text.rstrip("\n"), num_dropped
+            yield _decode_line(line)
 
 
-def _decode_line(line: bytes) -> tuple[str, int]:
-    """Returns the text of a line, and the number of bytes that it drops."""
+def _decode_line(line: bytes) -> LossyLine:
+    num_dropped = 0
     try:
-        return line.decode("utf-8"), 0
+        text = line.decode("utf-8")
     except UnicodeDecodeError:
         text = line.decode("utf-8", "ignore")
-        return text, len(line) - len(text.encode("utf-8"))
+        num_dropped = len(line) - len(text.encode("utf-8"))
+    return LossyLine(text.rstrip("\n"), num_dropped)
 
 
 class NumberedLine(NamedTuple):

@@ -162,9 +162,9 @@ class DocumentReader:
                 line_range.path, line_range.start, line_range.end
             )
             num_dropped = 0
-            for unstripped_line, num_dropped_in_line in lines:
-                num_dropped += num_dropped_in_line
-                line = unstripped_line.strip()
+            for lossy_line in lines:
+                num_dropped += lossy_line.num_dropped
+                line = lossy_line.text.strip()
                 if markup := guess_markup(line):
                     self.counts[markup] += 1
                 yield line

@@ -8,7 +8,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import google_crc32c
 
@@ -46,13 +46,25 @@ def are_masked(files: Sequence[str]) -> bool:
     return not is_unmasked
 
 
-def read_masking_and_lengths(
-    files: Sequence[str],
-) -> tuple[bool, dict[str, int]]:
-    """Returns (whether records contain masks, {name of a flag: length}).
+class MaskingAndLengths(NamedTuple):
+    """The form of the records of some files.
 
-    The flags are "max_seq_length" and "max_predictions_per_seq". For records
-    without masks, only a manifest tells the length "max_predictions_per_seq".
+    Attributes:
+        are_masked: whether the records contain masks.
+        lengths: {name of a flag: length of the records}. The flags are
+            "max_seq_length" and "max_predictions_per_seq", unless nothing shows
+            their length.
+    """
+
+    are_masked: bool
+    lengths: dict[str, int]
+
+
+def read_masking_and_lengths(files: Sequence[str]) -> MaskingAndLengths:
+    """Reads the form of records from the first record, and from the manifest.
+
+    For records without masks, only a manifest shows the length
+    "max_predictions_per_seq". Files without records have no lengths.
 
     Args:
         files: paths of the files, whose records have the same lengths.
@@ -77,11 +89,13 @@ def read_masking_and_lengths(
                 "masked_lm_positions", flags.get("max_predictions_per_seq")
             ),
         }
-        has_masks = "masked_lm_positions" in lengths
-        return has_masks, {
-            name: length for name, length in flag_lengths.items() if length
-        }
-    return False, {}
+        return MaskingAndLengths(
+            are_masked="masked_lm_positions" in lengths,
+            lengths={
+                name: length for name, length in flag_lengths.items() if length
+            },
+        )
+    return MaskingAndLengths(are_masked=False, lengths={})
 
 
 def _find_manifest(path: str) -> str | None:

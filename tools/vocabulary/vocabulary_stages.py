@@ -60,11 +60,11 @@ def count_words_of_files(
 
     def read_lines() -> Iterator[str]:
         for path in input_files:
-            for line, num_dropped in text_files.read_lossy_lines(path):
-                dropped[path] += num_dropped
-                if name := guess_markup(line.strip()):
+            for line in text_files.read_lossy_lines(path):
+                dropped[path] += line.num_dropped
+                if name := guess_markup(line.text.strip()):
                     markup[name] += 1
-                yield line
+                yield line.text
 
     counts = vocabulary_learning.count_words(
         progress.track(read_lines(), None, "line", "Reading"), do_lower_case
