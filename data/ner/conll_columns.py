@@ -157,13 +157,9 @@ class ConllColumns:
         return TaggedWord(word.removeprefix(self.language) or word, tag)
 
     def check(self) -> None:
-        """Checks that the columns contain words and tags.
+        """Raises a ValueError if the columns do not contain words and tags.
 
         A column that the user chose may contain anything.
-
-        Raises:
-            ValueError: a column is missing, both are the same column, or a
-                column contains something else.
         """
         self._check_width()
         is_word_column_chosen = self.options.word_column_index is not None
@@ -247,6 +243,29 @@ class ConllColumns:
                 f"{self.file.path}: two columns contain tags of the type "
                 f"{min(both)}. Set --label_column to the column to learn"
             )
+
+
+def choose_columns(
+    file: SetFile,
+    sentences: Sequence[SentenceLines],
+    layout: ConllLayout,
+    options: NerOptions,
+) -> ConllColumns:
+    """Chooses the columns of a file, and checks that they fit.
+
+    Args:
+        file: the file, with the tags that it may contain.
+        sentences: the lines of the file.
+        layout: what the names of the columns show.
+        options: what the user chose.
+
+    Raises:
+        ValueError: a column is missing, both are the same column, or a column
+            contains something else.
+    """
+    columns = ConllColumns(file, sentences, layout, options)
+    columns.check()
+    return columns
 
 
 def _first_index(*indices: int | None) -> int | None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from data.io import text_files
 from data.io.text_files import NumberedLine
-from data.ner.conll_columns import ConllColumns, ConllLine, SentenceLines
+from data.ner.conll_columns import ConllLine, SentenceLines, choose_columns
 from data.ner.conll_layout import (
     ConllLayout,
     guess_layout,
@@ -59,8 +59,7 @@ def read_conll_file(file: SetFile, options: NerOptions) -> Iterator[NerExample]:
     )
     splitter = _SentenceSplitter(file.path, layout, options.tag_column_index)
     sentences = splitter.split(lines)
-    columns = ConllColumns(file, sentences, layout, options)
-    columns.check()
+    columns = choose_columns(file, sentences, layout, options)
     for document_index, sentence_lines in sentences:
         tagged_words = [*map(columns.read_word, sentence_lines)]
         words = [tagged.word for tagged in tagged_words]

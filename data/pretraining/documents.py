@@ -69,11 +69,11 @@ class EncodedVocabulary(dict[str, EncodedToken]):
     """
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
-        for token, token_id in vocab.items():
-            encoded = tf_examples.encode_varint(token_id)
-            if token.startswith("##"):
-                encoded = Continuation(encoded)
-            self[token] = encoded
+        for wordpiece, token_id in vocab.items():
+            token = tf_examples.encode_varint(token_id)
+            if wordpiece.startswith("##"):
+                token = Continuation(token)
+            self[wordpiece] = token
         self.encoded_tokens = list(self.values())
 
 
@@ -94,7 +94,8 @@ class TextEncoder:
         self.vocabulary = vocabulary
         self._tokens_of_words = WordCache(
             lambda word: [
-                vocabulary[token] for token in tokenizer.tokenize_word(word)
+                vocabulary[wordpiece]
+                for wordpiece in tokenizer.tokenize_word(word)
             ]
         )
         self._split_sentences = create_sentence_splitter(options.sentence_split)
