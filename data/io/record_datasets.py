@@ -210,7 +210,7 @@ def decode_batch(
             `record_checks.explain_record_errors` to find out which record.
     """
     values = parse_features(serialized, spec)
-    are_right = [is_right for _, is_right in compare_with_spec(values, spec)]
+    are_right = [check.is_right for check in compare_with_spec(values, spec)]
     check = tf.debugging.Assert(tf.reduce_all(are_right), [OUT_OF_RANGE])
     with tf.control_dependencies([check]):
         return {
@@ -240,10 +240,22 @@ def parse_features(
     return tf.io.parse_example(serialized, features)
 
 
+class ValueCheck(NamedTuple):
+    """The result of comparing a batch with the spec of its records.
+
+    Attributes:
+        problem: what is wrong with the batch if it does not pass the check.
+        is_right: bool, whether it passes.
+    """
+
+    problem: str
+    is_right: tf.Tensor
+
+
 def compare_with_spec(
     values: dict[str, tf.Tensor], spec: RecordSpec
-) -> Iterator[tuple[str, tf.Tensor]]:
-    """Yields (problem, whether a batch is free of it).
+) -> Iterator[ValueCheck]:
+    """Compares the values of a batch with the spec of its records.
 
     Compares before the integers become int32, which turns 2 ** 32 into 0.
     """
@@ -255,7 +267,7 @@ def compare_with_spec(
             is_right &= tf.reduce_all(value >= tf.cast(low, value.dtype))
         if math.isfinite(high):
             is_right &= tf.reduce_all(value <= tf.cast(high, value.dtype))
-        yield f"'{name}' is not from {low:g} to {high:g}", is_right
+        yield ValueCheck(f"'{name}' is not from {low:g} to {high:g}", is_right)
     if "input_mask" in values:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
@@ -264,4 +276,6 @@ def compare_with_spec(
             is_padding = values["is_real_example"] == 0
             shape = [-1, *[1] * (is_used.shape.rank - 1)]
             is_used |= tf.reshape(is_padding, shape)
-        yield "'input_mask' is 0 at each position", tf.reduce_all(is_used)
+        yield ValueCheck(
+            "'input_mask' is 0 at each position", tf.reduce_all(is_used)
+        )

@@ -9,7 +9,7 @@ import abc
 import collections
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from absl import logging
 
@@ -287,10 +287,17 @@ class FileSets(HeldSets[RowExampleT]):
         return collections.Counter(itertools.chain.from_iterable(labels))
 
 
+class SplitExamples(NamedTuple, Generic[T]):
+    """The examples of a file, split into two sets."""
+
+    train: list[T]
+    dev: list[T]
+
+
 def split_examples(
     path: str, examples: Sequence[T], keys: Sequence[str], fraction: float
-) -> tuple[list[T], list[T]]:
-    """Returns the train set and the dev set of a file.
+) -> SplitExamples[T]:
+    """Splits the examples of a file into a train set and a dev set.
 
     Args:
         path: value of --data_file, for the error.
@@ -301,12 +308,11 @@ def split_examples(
     Raises:
         ValueError: one of the sets is empty.
     """
-    train: list[T] = []
-    dev: list[T] = []
+    split: SplitExamples[T] = SplitExamples([], [])
     for example, key in zip(examples, keys, strict=True):
         is_dev = split_fraction_of(key) < fraction
-        (dev if is_dev else train).append(example)
-    for name, set_examples in (("train", train), ("dev", dev)):
+        (split.dev if is_dev else split.train).append(example)
+    for name, set_examples in split._asdict().items():
         if not set_examples:
             raise ValueError(
                 f"{path}: with --dev_fraction={fraction:g}, none of the "
@@ -314,7 +320,7 @@ def split_examples(
                 "another --dev_fraction, or make the sets yourself "
                 "(--data_dir)"
             )
-    return train, dev
+    return split
 
 
 def _log_label_split(
