@@ -5,7 +5,7 @@ answers as `decode_predictions` in data/squad/answer_decoding.py, even if
 several candidates have equal scores or a question has no candidate.
 test_answer_decoding_graph.py compares the two.
 
-N = questions, W = windows, F = length of a window, S = spans, B = answers in
+N = questions, W = windows, T = length of a window, S = spans, B = answers in
 an n-best list.
 """
 
@@ -110,7 +110,7 @@ class SquadDecoder:
     ) -> BestLogits:
         """Selects the highest logits of each window.
 
-        Both arguments are float [W, F]. B is `options.n_best_size`, or F for
+        Both arguments are float [W, T]. B is `options.n_best_size`, or T for
         shorter windows.
         """
         start = self._select_highest(start_logits)

@@ -1,7 +1,7 @@
 """Creates the signatures of a span labeler: `answer` and `answer_n_best`.
 
-N = number of questions, W = windows, F = WordPieces in a window, with padding,
-T = WordPieces in the longest window, B = answers in an n-best list.
+N = number of questions, W = windows, T = WordPieces in a window, with padding,
+B = answers in an n-best list.
 """
 
 import functools
@@ -208,9 +208,9 @@ def _to_float32(tensor: tf.Tensor) -> tf.Tensor:
 
 
 def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:
-    """Makes logits [W, T] as long as the windows, [W, F].
+    """Makes logits [W, longest window] as long as padded windows, [W, T].
 
-    The lowest logits are at the positions of padding, bool [W, F], so that no
+    The lowest logits are at the positions of padding, bool [W, T], so that no
     answer begins or ends there.
     """
     num_missing = tf.shape(is_padding)[1] - tf.shape(logits["start_logits"])[1]

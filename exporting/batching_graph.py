@@ -3,7 +3,7 @@
 The graphs of a SavedModel split large requests into small batches of rows. A
 row contains the data of one text, or of one window of a text.
 
-B = number of inputs that the network runs on at a time, F = length of an input
+B = number of inputs that the network runs on at a time, T = length of an input
 in WordPieces, with padding, N = number of texts or rows, M = length of the
 longest row.
 """

@@ -3,7 +3,7 @@
 `ids` only runs the network, and is in all formats. `tokenize` returns the
 WordPieces of a text, in a SavedModel that accepts text.
 
-B = number of inputs, F = length of an input of the network, with padding, in
+B = number of inputs, T = length of an input of the network, with padding, in
 WordPieces. N = number of texts or pairs of texts, M = length of the longest of
 them in WordPieces.
 """
@@ -30,7 +30,7 @@ def create_ids_signature(
     """Creates the signature `ids`, which accepts WordPiece ids.
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
-    BERT, int32 [B, F], or [B, C, F] for C choices. In a SavedModel, the
+    BERT, int32 [B, T], or [B, C, T] for C choices. In a SavedModel, the
     signature fails on ids outside the model's range. In LiteRT, it does not
     check ids, and invalid ids read arbitrary embeddings.
 

@@ -1,6 +1,6 @@
 """Computes the outputs of the signature `ids` for a model with labels.
 
-B = number of inputs, C = choices, F = length of an input in WordPieces, with
+B = number of inputs, C = choices, T = length of an input in WordPieces, with
 padding, L = labels.
 """
 
@@ -58,7 +58,7 @@ def compute_outputs(
     """Computes the outputs of `ids` from logits (see export_formats.py).
 
     Args:
-        logits: float32 [B, L] for L labels, [B, C] or [B, F, L].
+        logits: float32 [B, L] for L labels, [B, C] or [B, T, L].
         exported_output: what to compute.
 
     Returns:

@@ -4,7 +4,7 @@ An exported model runs the graph without Python. `create_windows` cuts the same
 windows as `create_squad_features` in data/squad/passage_windows.py.
 test_answer_decoding_graph.py compares the two.
 
-N = questions, each with its passage. W = windows. F = length of a window.
+N = questions, each with its passage. W = windows. T = length of a window.
 P, C and D are totals over all passages: P = WordPieces, C = characters after
 normalization, without white space, D = code points before normalization, with
 the line end that the tokenizer adds to each passage.

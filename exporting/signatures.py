@@ -1,6 +1,6 @@
 """A signature of an export, and all signatures of a model.
 
-B = number of inputs, C = choices, F = length of an input in WordPieces, with
+B = number of inputs, C = choices, T = length of an input in WordPieces, with
 padding, N = number of texts.
 """
 
@@ -19,8 +19,8 @@ Tensors: TypeAlias = dict[str, tf.Tensor]
 OutputsT = TypeVar("OutputsT")
 InputsT = TypeVarTuple("InputsT")
 
-# Function from the features of a batch, int32 [B, F] each, to outputs of the
-# network. Multiple choice has features [B, C, F] of C choices.
+# Function from the features of a batch, int32 [B, T] each, to outputs of the
+# network. Multiple choice has features [B, C, T] of C choices.
 PredictFeatures: TypeAlias = Callable[[Tensors], Tensors]
 
 

@@ -36,8 +36,8 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     # A process that ended after the file was opened has removed the file.
-    is_held = try_lock(descriptor) == LockResult.HELD_BY_OTHER
-    if is_held or not is_path_of(path, descriptor):
+    is_locked_by_other = try_lock(descriptor) == LockResult.LOCKED_BY_OTHER
+    if is_locked_by_other or not is_path_of(path, descriptor):
         os.close(descriptor)
         raise BlockingIOError(
             f"{name} is in use by another process, which locked {path}. Wait "
@@ -64,25 +64,25 @@ class LockResult(enum.Enum):
     """The result of trying to lock a file or a folder.
 
     Attributes:
-        LOCKED: this process holds the lock.
-        HELD_BY_OTHER: another process holds the lock.
+        LOCKED: this process has locked it.
+        LOCKED_BY_OTHER: another process has locked it.
         UNSUPPORTED: the file system has no locks.
     """
 
     LOCKED = enum.auto()
-    HELD_BY_OTHER = enum.auto()
+    LOCKED_BY_OTHER = enum.auto()
     UNSUPPORTED = enum.auto()
 
 
 def try_lock(descriptor: int) -> LockResult:
-    """Locks an open file or folder, if no other process holds the lock.
+    """Locks an open file or folder, if no other process has locked it.
 
     A process locks each partial file while it writes the file.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return LockResult.HELD_BY_OTHER
+        return LockResult.LOCKED_BY_OTHER
     except OSError:
         return LockResult.UNSUPPORTED
     return LockResult.LOCKED

@@ -23,12 +23,14 @@ from modeling.plain_ops import at_least_float32
 from modeling.tensors import Features, Tensor
 
 # What a loss reads: the outputs of a model, or of a model and its teacher.
+# Contravariant, so that a task may have a loss that reads more kinds of outputs
+# than the model of the task returns.
 OutputsT_contra = TypeVar("OutputsT_contra", contravariant=True)
 
 # {name of a loss term: tensor}. The tensors of sums, of their divisors and of
 # means are scalars. Unreduced terms contain a number for each example or
 # WordPiece: losses, their weights, or distances from a teacher.
-Terms: TypeAlias = Mapping[str, Tensor]
+LossTerms: TypeAlias = Mapping[str, Tensor]
 
 
 class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
@@ -51,14 +53,14 @@ class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
     epsilon: Mapping[str, float] = {}
 
     @abc.abstractmethod
-    def divisors(self, features: Features) -> Terms:
+    def divisors(self, features: Features) -> LossTerms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
 
     @abc.abstractmethod
-    def sums(self, outputs: OutputsT_contra, features: Features) -> Terms:
+    def sums(self, outputs: OutputsT_contra, features: Features) -> LossTerms:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
 
-    def means(self, sums: Terms, divisors: Terms) -> Terms:
+    def means(self, sums: LossTerms, divisors: LossTerms) -> LossTerms:
         """Returns {name of a loss term: its weighted mean}, scalars.
 
         As in Google's code, `epsilon` keeps the loss finite if all weights of a
@@ -78,7 +80,7 @@ class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
 
     def __call__(
         self, outputs: OutputsT_contra, features: Features
-    ) -> tuple[Tensor, Terms]:
+    ) -> tuple[Tensor, LossTerms]:
         """Returns the loss of one batch, and {name of a loss term: value}.
 
         Raises:
@@ -140,7 +142,7 @@ class Loss(BatchLoss[OutputsT_contra]):
     @abc.abstractmethod
     def unreduced_terms(
         self, outputs: OutputsT_contra, features: Features
-    ) -> Terms:
+    ) -> LossTerms:
         """Returns {name of a loss term: loss of each example or WordPiece}.
 
         Args:
@@ -156,7 +158,7 @@ class Loss(BatchLoss[OutputsT_contra]):
         outputs: OutputsT_contra,
         teacher_outputs: OutputsT_contra,
         temperature: float,
-    ) -> Terms:
+    ) -> LossTerms:
         """Returns {name of a loss term: distance from a teacher's outputs}.
 
         There is one distance for each loss in `unreduced_terms`, [B]. By
@@ -177,14 +179,14 @@ class Loss(BatchLoss[OutputsT_contra]):
         teacher_logits = cast("Tensor", teacher_outputs)
         return {"loss": divergence(logits, teacher_logits, temperature)}
 
-    def term_weights(self, features: Features) -> Terms:
+    def term_weights(self, features: Features) -> LossTerms:
         """Returns {name of a loss term: weights of its losses}.
 
         By default there is one loss per example, [B].
         """
         return {"loss": weigh_examples(features)}
 
-    def divisors(self, features: Features) -> Terms:
+    def divisors(self, features: Features) -> LossTerms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
         weights = self.term_weights(features)
         return {
@@ -192,13 +194,15 @@ class Loss(BatchLoss[OutputsT_contra]):
             for name in self.term_names
         }
 
-    def sums(self, outputs: OutputsT_contra, features: Features) -> Terms:
+    def sums(self, outputs: OutputsT_contra, features: Features) -> LossTerms:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
         return self.reduce_terms(
             self.unreduced_terms(outputs, features), features
         )
 
-    def reduce_terms(self, unreduced: Terms, features: Features) -> Terms:
+    def reduce_terms(
+        self, unreduced: LossTerms, features: Features
+    ) -> LossTerms:
         """Returns {name of a loss term: sum of weighted losses}, scalars."""
         weights = self.term_weights(features)
         return {
@@ -216,7 +220,7 @@ class Loss(BatchLoss[OutputsT_contra]):
         return cls(**config)
 
 
-def sum_terms(terms: Terms) -> Tensor:
+def sum_terms(terms: LossTerms) -> Tensor:
     """Returns the sum of {name of a loss term: value}, a scalar."""
     # `sum` starts with the number 0, so its type also contains int.
     return cast("Tensor", sum(terms.values()))

@@ -27,7 +27,8 @@ from modeling.ops import dropout, dropout_seed
 from modeling.sequence_ops import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
 
-# What the head returns, and so what a call of the model returns.
+# What the head returns, and so what a call of the model returns. Covariant, so
+# that an AnyTaskModel may be a model with any outputs.
 OutputsT_co = TypeVar("OutputsT_co", bound=Outputs, covariant=True)
 # A model, for functions that do not depend on what its head returns.
 AnyTaskModel: TypeAlias = "TaskModel[Outputs]"

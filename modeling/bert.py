@@ -3,8 +3,7 @@
 The letters in shapes are Google's:
 
     B = batch size, the number of sequences
-    F = length of the positions that attend, in WordPieces
-    T = length of the positions that they attend to, here equal to F
+    T = length in WordPieces
     N = `num_attention_heads`
     H = size per head. The hidden size is W = N * H.
 """
@@ -87,9 +86,9 @@ class BertModel(BaseModel):
         input_ids: int [B, T], with T at most `max_position_embeddings`, or a
             dict of features: `input_ids`, and optionally `input_mask` and
             `segment_ids`.
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding, or int [B, F, T]
-            with F = T, where 1 = position F may attend to position T. If None,
-            all positions contain WordPieces.
+        input_mask: int [B, T], 1 = a WordPiece, 0 = padding, or int [B, T, T],
+            where 1 in row i and column j = position i may attend to position j.
+            If None, all positions contain WordPieces.
         token_type_ids: int [B, T], segment of each WordPiece. If None, all
             segments are 0.
         training: apply dropout.
@@ -338,7 +337,7 @@ def _check_same_shape(
     """
     if tensor is None:
         return
-    # Only an `input_mask` may have the shape [B, F, T].
+    # Only an `input_mask` may have the shape [B, T, T].
     ranks = (2, 3) if name == "input_mask" else (2,)
     expected = tuple(input_ids.shape)
     shape = tuple(tensor.shape)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import keras
 
-from modeling.base_loss import AnyLoss, BatchLoss, Terms, sum_weighted
+from modeling.base_loss import AnyLoss, BatchLoss, LossTerms, sum_weighted
 from modeling.plain_ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
@@ -173,14 +173,14 @@ class DistillationLoss(BatchLoss[DistillerOutputs]):
             for name, value in values.items()
         }
 
-    def divisors(self, features: Features) -> Terms:
+    def divisors(self, features: Features) -> LossTerms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
         divisors = self._copy_to_parts(self.loss.divisors(features))
         if self.hidden:
             divisors["hidden_loss"] = keras.ops.sum(_mask_of(features))
         return divisors
 
-    def sums(self, outputs: DistillerOutputs, features: Features) -> Terms:
+    def sums(self, outputs: DistillerOutputs, features: Features) -> LossTerms:
         """Returns {name of a loss term: its sum over the batch}, scalars.
 
         Args:

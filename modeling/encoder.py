@@ -1,7 +1,7 @@
 """The Transformer encoder (Vaswani et al. 2017, section 3.1) of BERT.
 
 Layer normalization follows each residual sum (post-LN). In shapes, B = batch,
-F = length in WordPieces, R = number of rows (see row_layouts.py) and W = hidden
+T = length in WordPieces, R = number of rows (see row_layouts.py) and W = hidden
 size.
 """
 
@@ -31,7 +31,7 @@ class TransformerBlock(BertLayer):
     backward pass can recompute it with the same dropout.
 
     Call arguments (`AttentionLayer` describes the others):
-        inputs: float [R, W] with `row_layout`, float [B, F, W] without.
+        inputs: float [R, W] with `row_layout`, float [B, T, W] without.
         seed: int [2], seed of the block's first dropout. The seeds of the other
             dropouts are derived from it.
 
@@ -140,18 +140,18 @@ class Transformer(BertLayer):
             about a third longer, but uses much less memory.
 
     Call arguments (`AttentionLayer` describes the others):
-        inputs: float [B, F, W].
+        inputs: float [B, T, W].
         seed: int [2], seed of all dropout in this call. If None, the call
             applies no dropout.
         row_layout: `TrimmedRowLayout`, if the blocks should compute no padding.
             Outputs at padding are then meaningless. If None, the blocks compute
             padding too.
         packed_row_layout: where attention packs the rows of `row_layout`. Other
-            layers use `row_layout`, and `attention_mask` must be [S, F, F] for
+            layers use `row_layout`, and `attention_mask` must be [S, T, T] for
             S packed sequences. If None, attention uses `row_layout`.
 
     Returns:
-        list of each block's output, float [B, F, W].
+        list of each block's output, float [B, T, W].
     """
 
     def __init__(

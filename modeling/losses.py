@@ -16,8 +16,8 @@ import keras
 from files.json_files import JsonObject
 from modeling.base_loss import (
     Loss,
+    LossTerms,
     OutputTarget,
-    Terms,
     divergence,
     weigh_examples,
 )
@@ -45,7 +45,7 @@ class ClassifierLoss(Loss[Tensor]):
         weights = self._class_weights
         return {"class_weights": None if weights is None else [*weights]}
 
-    def term_weights(self, features: Features) -> Terms:
+    def term_weights(self, features: Features) -> LossTerms:
         """Returns {"loss": weight of each example by its class, [B]}."""
         weights = weigh_examples(features)
         if self._class_weights is not None:
@@ -56,7 +56,7 @@ class ClassifierLoss(Loss[Tensor]):
             weights = weights * keras.ops.take(by_class, features["label_ids"])
         return {"loss": weights}
 
-    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> LossTerms:
         """Returns {"loss": cross entropy of the right class, [B]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
@@ -66,7 +66,7 @@ class LossWithSquaredDivergence(Loss[Tensor]):
 
     def unreduced_divergences(
         self, outputs: Tensor, teacher_outputs: Tensor, temperature: float
-    ) -> Terms:
+    ) -> LossTerms:
         """Returns {"loss": squared distance, [B]}. Ignores `temperature`."""
         squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
         axes = tuple(range(1, len(squares.shape)))
@@ -77,7 +77,7 @@ class LossWithSquaredDivergence(Loss[Tensor]):
 class RegressionLoss(LossWithSquaredDivergence):
     """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
-    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> LossTerms:
         """Returns {"loss": squared error, [B]}."""
         predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
@@ -91,7 +91,7 @@ class RankingLoss(LossWithSquaredDivergence):
     Reads `label_ids` float [B], clipped to [0, 1], and logits [B, 1].
     """
 
-    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> LossTerms:
         """Returns {"loss": binary cross entropy of the relevance, [B]}."""
         logits = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
@@ -106,7 +106,7 @@ class CosineLoss(LossWithSquaredDivergence):
     Reads `label_ids` float [B] and unit vectors, float [B, 2, W].
     """
 
-    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> LossTerms:
         """Returns {"loss": squared error of the cosine, [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.sum(vectors[:, 0] * vectors[:, 1], axis=-1)
@@ -135,7 +135,7 @@ class ContrastiveLoss(LossWithSquaredDivergence):
         """Returns the arguments of the constructor, for `from_config`."""
         return {"temperature": self._temperature}
 
-    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> LossTerms:
         """Returns {"loss": cross entropy of the own second text, [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.matmul(
@@ -157,7 +157,7 @@ class MultiLabelLoss(Loss[Tensor]):
     [B, L].
     """
 
-    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> LossTerms:
         """Returns {"loss": mean binary cross entropy of the labels, [B]}."""
         logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
@@ -168,7 +168,7 @@ class MultiLabelLoss(Loss[Tensor]):
 
     def unreduced_divergences(
         self, outputs: Tensor, teacher_outputs: Tensor, temperature: float
-    ) -> Terms:
+    ) -> LossTerms:
         """Returns {"loss": mean divergence over the labels, [B]}."""
         # Treat each label as two classes. The logit of the class "absent" is 0.
         student, teacher = (
@@ -195,7 +195,7 @@ class SpanLoss(Loss[SpanOutputs]):
 
     def unreduced_terms(
         self, outputs: SpanOutputs, features: Features
-    ) -> Terms:
+    ) -> LossTerms:
         """Returns {"loss": mean cross entropy of start and end, [B]}."""
         start_loss = cross_entropy(
             outputs["start_logits"], features["start_positions"]
@@ -210,7 +210,7 @@ class SpanLoss(Loss[SpanOutputs]):
         outputs: SpanOutputs,
         teacher_outputs: SpanOutputs,
         temperature: float,
-    ) -> Terms:
+    ) -> LossTerms:
         """Returns {"loss": mean divergence of start and end, [B]}."""
         start_divergence = divergence(
             outputs["start_logits"],
@@ -237,11 +237,11 @@ class TokenLoss(Loss[Tensor]):
     label_features = ("label_ids", "label_weights")
     sample_weight_feature = "label_weights"
 
-    def term_weights(self, features: Features) -> Terms:
+    def term_weights(self, features: Features) -> LossTerms:
         """Returns {"loss": weight of each WordPiece, [B, T]}."""
         return {"loss": features["label_weights"]}
 
-    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> LossTerms:
         """Returns {"loss": cross entropy of each label, [B, T]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
@@ -283,7 +283,7 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
         """Returns the arguments of the constructor, for `from_config`."""
         return {"next_sentence": self._next_sentence}
 
-    def term_weights(self, features: Features) -> Terms:
+    def term_weights(self, features: Features) -> LossTerms:
         """Returns the weights of masked positions [B, P] and examples [B]."""
         return {
             "masked_lm_loss": features["masked_lm_weights"],
@@ -292,7 +292,7 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
 
     def unreduced_terms(
         self, outputs: PretrainerOutputs, features: Features
-    ) -> Terms:
+    ) -> LossTerms:
         """Returns the masked LM loss [B, P] and next sentence loss [B]."""
         losses = {
             "masked_lm_loss": cross_entropy(
@@ -311,7 +311,7 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
         outputs: PretrainerOutputs,
         teacher_outputs: PretrainerOutputs,
         temperature: float,
-    ) -> Terms:
+    ) -> LossTerms:
         """Returns the divergences of masked LM [B, P] and next sentence [B]."""
         return {
             "masked_lm_loss": divergence(

@@ -90,7 +90,7 @@ def plan_packing(
         lengths: int [B], length of each sequence in WordPieces.
         capacity: T, the length of a packed sequence.
     """
-    packed_index, offsets, num_packed = first_fit(lengths, capacity)
+    packed_index, offsets, num_packed = pack_by_first_fit(lengths, capacity)
     # Index of each row and of its sequence, and the row's offset in the
     # sequence.
     row_index = keras.ops.arange(keras.ops.shape(positions)[0], dtype="int32")
@@ -136,7 +136,7 @@ class FirstFit(NamedTuple):
     num_packed: Tensor
 
 
-def first_fit(lengths: Tensor, capacity: int | Tensor) -> FirstFit:
+def pack_by_first_fit(lengths: Tensor, capacity: int | Tensor) -> FirstFit:
     """Packs sequences by first fit, the longest first.
 
     For example, sequences of 3, 2, 6 and 1 WordPieces are packed into two of

@@ -55,14 +55,15 @@ class PathFlag:
     def paths(self) -> list[str]:
         """The paths in the flag's value, which may be comma-separated."""
         if self.path_type is PathType.RUNS:
-            return [folder for _, folder in parse_named_folders(self.value)]
+            named_folders = parse_named_folders(self.value)
+            return [named.folder for named in named_folders]
         if self.path_type is PathType.OUTPUT_FILES:
             return [*map(str.strip, self.value.split(","))]
         if self.path_type is PathType.INPUT_FILES:
             # The list may end in a comma, because shells write such lists.
             return [*filter(None, map(str.strip, self.value.split(",")))]
         if self.path_type is PathType.CODE:
-            return [split_file_and_name(self.value)[0]]
+            return [split_file_and_name(self.value).file]
         return [self.value]
 
     @property
@@ -76,23 +77,46 @@ class PathFlag:
         )
 
 
-def parse_named_folders(value: str) -> list[tuple[str, str]]:
-    """Parses comma-separated folders, each of them NAME=FOLDER or FOLDER.
+class NamedFolder(NamedTuple):
+    """A folder of a flag.
 
-    Returns (name, folder) for each. The name of a FOLDER without NAME is "".
+    Attributes:
+        name: the name that the user gave to it, "" without one.
+        folder: path of the folder.
     """
+
+    name: str
+    folder: str
+
+
+def parse_named_folders(value: str) -> list[NamedFolder]:
+    """Parses comma-separated folders, each of them NAME=FOLDER or FOLDER."""
     folders = []
     for part in filter(None, map(str.strip, value.split(","))):
         name, separator, folder = part.partition("=")
         is_named = separator and not os.path.exists(part)
-        folders.append((name, folder) if is_named else ("", part))
+        if not is_named:
+            name, folder = "", part
+        folders.append(NamedFolder(name, folder))
     return folders
 
 
-def split_file_and_name(value: str) -> tuple[str, str]:
-    """Returns the file and the name of FILE:NAME, "" for a missing name."""
+class FileAndName(NamedTuple):
+    """A flag FILE:NAME.
+
+    Attributes:
+        file: path of the file.
+        name: what to take from the file, "" if it is missing.
+    """
+
+    file: str
+    name: str
+
+
+def split_file_and_name(value: str) -> FileAndName:
+    """Splits FILE:NAME at its last colon. The name may be missing."""
     file, separator, name = value.rpartition(":")
-    return (file, name) if separator else (name, "")
+    return FileAndName(file, name) if separator else FileAndName(value, "")
 
 
 def list_path_flags(config: Config) -> list[PathFlag]:

@@ -50,14 +50,12 @@ def main(parsed: ParsedCommand[VocabularyConfig]) -> None:
         write_configuration(os.path.dirname(config.output_file), len(vocab))
     else:
         print_extension(old_vocab, vocab, counts)
-    num_unknown, num_wordpieces = vocabulary_learning.count_corpus_tokens(
-        vocab, counts
-    )
+    wordpieces = vocabulary_learning.count_corpus_wordpieces(vocab, counts)
+    share_unknown = wordpieces.num_unknown / wordpieces.num_wordpieces
     seconds = time.monotonic() - begin_time
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "
-        f"{seconds:.1f} s; {num_unknown / num_wordpieces:.3%} [UNK] in the "
-        "input"
+        f"{seconds:.1f} s; {share_unknown:.3%} [UNK] in the input"
     )
 
 

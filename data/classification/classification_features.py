@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from absl import logging
 
@@ -136,20 +137,31 @@ def create_window_features(
     )
 
 
+class InputGroup(NamedTuple):
+    """The inputs of an example that consists of several.
+
+    Attributes:
+        inputs: the inputs, without labels.
+        label_id: label of the example, None if it is unknown.
+    """
+
+    inputs: Sequence[InputExample]
+    label_id: int | float | None
+
+
 def create_joined_features(
-    groups: Iterable[tuple[Sequence[InputExample], int | float | None]],
+    groups: Iterable[InputGroup],
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
     """Yields the features of examples that consist of several inputs each.
 
     The features of an example are its inputs one after another, each of length
-    `max_seq_length`. `groups` contains (inputs, label_id) for each example. The
-    inputs have no labels.
+    `max_seq_length`.
     """
-    for ex_index, (inputs, label) in enumerate(groups):
-        joined = ClassificationFeatures([], [], [], label)
-        for example in inputs:
+    for ex_index, group in enumerate(groups):
+        joined = ClassificationFeatures([], [], [], group.label_id)
+        for example in group.inputs:
             part = convert_single_example(
                 ex_index, example, None, max_seq_length, tokenizer
             )
@@ -175,16 +187,15 @@ def create_pair_features(
         None.
     """
 
-    def split_pair(
-        pair: InputExample,
-    ) -> tuple[list[InputExample], float | None]:
+    def split_pair(pair: InputExample) -> InputGroup:
         texts = [
             InputExample(pair.guid, pair.text_a),
             InputExample(pair.guid, pair.text_b or ""),
         ]
         if pair.label is None:
-            return texts, None
-        return texts, convert_regression_label(pair.label) / max_score
+            return InputGroup(texts, None)
+        score = convert_regression_label(pair.label) / max_score
+        return InputGroup(texts, score)
 
     groups = map(split_pair, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)

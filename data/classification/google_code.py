@@ -55,7 +55,8 @@ class GoogleDataProcessor:
         cls, input_file: StrPath, quotechar: str | None = None
     ) -> list[list[str]]:
         """Reads a file whose columns are separated by tabs."""
-        lines = (line for _, line in text_files.read_numbered_lines(input_file))
+        numbered = text_files.read_numbered_lines(input_file)
+        lines = (line.text for line in numbered)
         if quotechar is None:
             return [line.split("\t") if line else [] for line in lines]
         ended = (f"{line}\n" for line in lines)
@@ -169,7 +170,11 @@ def _create_tokenization_module() -> types.ModuleType:
 
 @contextlib.contextmanager
 def _google_modules(folder: str) -> Iterator[None]:
-    """Lets code import Google's modules, and the modules in its own folder."""
+    """Lets code import Google's modules, and the modules in its own folder.
+
+    Only code in the `with` block can import them. At its end, `sys.modules` and
+    `sys.path` are as they were before.
+    """
     script = types.ModuleType("run_classifier")
     vars(script).update(_create_google_names())
     modules = {

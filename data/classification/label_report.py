@@ -3,6 +3,7 @@
 import collections
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from data.predictions.report import (
     list_outcomes,
 )
 from data.text import token_windows
+from data.text.characters import CharacterSpan
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders.output_modes import (
@@ -79,7 +81,8 @@ def write_label_report(
             gold, predicted, probabilities, codec
         )
         _count_labels(report.counts, gold, predicted, codec.output_mode)
-        text, unread = _join_texts(example, max_seq_length, tokenizer)
+        parts = _split_texts(example, max_seq_length, tokenizer)
+        text, unread = _join_texts(parts)
         report.judged.append(
             JudgedPrediction(
                 badness, verdict, text, example.guid, {"unread": unread}
@@ -109,25 +112,47 @@ def _count_labels(
         counts.update((name, "support") for name in {*names})
 
 
-def _join_texts(
-    example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
-) -> tuple[str, list[tuple[int, int]]]:
-    """Returns an example's texts as one, and the spans that no model reads."""
+class _SplitText(NamedTuple):
+    """A text of an example.
+
+    Attributes:
+        read: the beginning, which the model reads.
+        unread: the rest, "" if the model reads all of the text.
+    """
+
+    read: str
+    unread: str
+
+
+class _JoinedText(NamedTuple):
+    """The texts of an example as one.
+
+    Attributes:
+        text: the texts with marks between them.
+        unread: the parts of `text` that the model does not read.
+    """
+
+    text: str
+    unread: list[CharacterSpan]
+
+
+def _join_texts(parts: Sequence[_SplitText]) -> _JoinedText:
     text = ""
     unread = []
-    for beginning, rest in _split_texts(example, max_seq_length, tokenizer):
+    for part in parts:
         if text:
             text += " | "
-        text += beginning + rest
-        if rest:
-            unread.append((len(text) - len(rest), len(text)))
-    return text, unread
+        text += part.read + part.unread
+        if part.unread:
+            start = len(text) - len(part.unread)
+            unread.append(CharacterSpan(start, len(text)))
+    return _JoinedText(text, unread)
 
 
 def _split_texts(
     example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
-) -> list[tuple[str, str]]:
-    """Splits each text into the part that a model reads, and the rest.
+) -> list[_SplitText]:
+    """Splits each text into the part that the model reads, and the rest.
 
     A word belongs to the rest if any of its WordPieces is cut.
     """
@@ -137,7 +162,7 @@ def _split_texts(
         max_seq_length,
     )
     if not num_cut:
-        return [(text, "") for text in example.texts]
+        return [_SplitText(text, "") for text in example.texts]
     parts = []
     lengths = first_length - 2, len(tokens) - first_length - 1
     for text, num_left in zip(example.texts, lengths, strict=False):
@@ -147,7 +172,7 @@ def _split_texts(
             if num_left < 0:
                 break
             end = word.end()
-        parts.append((text[:end], text[end:]))
+        parts.append(_SplitText(text[:end], text[end:]))
     return parts
 
 
@@ -179,13 +204,25 @@ def _mean_errors(
     }
 
 
+class _Judgment(NamedTuple):
+    """How wrong a prediction is, as in a JudgedPrediction.
+
+    Attributes:
+        badness: above 0 if the prediction is wrong, largest for the worst.
+        verdict: what was right, and what was predicted.
+    """
+
+    badness: float
+    verdict: str
+
+
 def _judge_prediction(
     gold: Label,
     predicted: Label,
     probabilities: FloatArray,
     codec: LabelCodec,
-) -> tuple[float, str]:
-    """Returns the badness and the verdict of a prediction.
+) -> _Judgment:
+    """Judges a prediction.
 
     `probabilities` contains the probability of each label.
     """
@@ -198,13 +235,13 @@ def _judge_prediction(
     return _judge_one_label(gold, predicted, probabilities)
 
 
-def _judge_number(gold: Label, predicted: Label) -> tuple[float, str]:
-    """Returns the error of a number, and both numbers."""
+def _judge_number(gold: Label, predicted: Label) -> _Judgment:
+    """Judges a number by its error."""
     gold_number = convert_regression_label(gold)
     predicted_number = convert_regression_label(predicted)
-    return (
-        abs(predicted_number - gold_number),
-        f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}.",
+    return _Judgment(
+        badness=abs(predicted_number - gold_number),
+        verdict=f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}.",
     )
 
 
@@ -213,8 +250,8 @@ def _judge_several_labels(
     predicted: Label,
     probabilities: FloatArray,
     labels: Sequence[str],
-) -> tuple[float, str]:
-    """Returns the certainty of the worst error, 0 without one, and the labels.
+) -> _Judgment:
+    """Judges labels by the certainty of the worst error, 0 without one.
 
     `labels` are all labels of the task, in the order of `probabilities`.
     """
@@ -227,17 +264,18 @@ def _judge_several_labels(
         f"Right: {', '.join(gold_names) or 'none'}. "
         f"Predicted: {', '.join(predicted_names) or 'none'}."
     )
-    return max(certainties[errors], default=0.0), verdict
+    return _Judgment(max(certainties[errors], default=0.0), verdict)
 
 
 def _judge_one_label(
     gold: Label, predicted: Label, probabilities: FloatArray
-) -> tuple[float, str]:
-    """Returns the certainty of a wrong label, and both labels.
+) -> _Judgment:
+    """Judges a label by its certainty.
 
     The badness of a right label is its negative certainty, so that the least
     certain right label comes first.
     """
     certainty = probabilities.max()
     badness = certainty if gold != predicted else -certainty
-    return badness, f"Right: {gold}. Predicted: {predicted} ({certainty:.3f})."
+    verdict = f"Right: {gold}. Predicted: {predicted} ({certainty:.3f})."
+    return _Judgment(badness, verdict)

@@ -34,7 +34,8 @@ METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
 RANKING_METRICS = ("mrr_10", "ndcg_10")
 # MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
 _RANKING_DEPTH = 10
-# Number of pairs that `recall_1` compares with all others in one product.
+# Number of pairs that `compute_recall_at_1` compares with all others in one
+# product.
 _PAIRS_AT_ONCE = 1024
 
 # A function (examples, gold_labels, predictions) -> {name of a metric: value},
@@ -85,12 +86,12 @@ def score_labeled(
         codec.encode_labels(gold_labels),
         codec.encode_labels(predicted_labels),
     )
-    if num_unknown := len(examples) - len(labeled_pairs):
-        scores["num_without_label"] = num_unknown
+    if num_without_label := len(examples) - len(labeled_pairs):
+        scores["num_without_label"] = num_without_label
         # Only test sets may lack labels.
         logging.warning(
             "%d of %d test examples have no label and are not scored",
-            num_unknown,
+            num_without_label,
             len(examples),
         )
     return scores
@@ -269,7 +270,9 @@ def _score_query(
     return float(reciprocal_rank), float(ndcg)
 
 
-def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
+def compute_recall_at_1(
+    vectors: FloatArray, partners: Sequence[str | None]
+) -> float:
     """Computes recall@1: how often a text is nearest to its own partner.
 
     A pair is a hit if its first text is nearer to its second text than to the
@@ -280,9 +283,10 @@ def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
         to the second text of the other pair:
 
         >>> up, right = [0.0, 1.0], [1.0, 0.0]
-        >>> recall_1(np.array([[up, up], [right, right]]), ["a", "b"])
+        >>> partners = ["a", "b"]
+        >>> compute_recall_at_1(np.array([[up, up], [right, right]]), partners)
         1.0
-        >>> recall_1(np.array([[up, right], [right, up]]), ["a", "b"])
+        >>> compute_recall_at_1(np.array([[up, right], [right, up]]), partners)
         0.0
 
     Args:

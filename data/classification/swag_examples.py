@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import (
     ClassificationFeatures,
+    InputGroup,
     create_joined_features,
 )
 from data.sets.set_names import BaseSet, find_set_file
@@ -119,12 +120,12 @@ def create_swag_features(
         max_seq_length]. label_id is 0 if the right choice is unknown.
     """
 
-    def create_choices(example: SwagExample) -> tuple[list[InputExample], int]:
+    def create_choices(example: SwagExample) -> InputGroup:
         choices = [
             InputExample(example.guid, example.context_sentence, ending)
             for ending in example.endings
         ]
-        return choices, LABELS.index(example.label or LABELS[0])
+        return InputGroup(choices, LABELS.index(example.label or LABELS[0]))
 
     groups = map(create_choices, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)

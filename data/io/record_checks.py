@@ -7,6 +7,7 @@ later.
 import contextlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import tensorflow as tf
 from absl import logging
@@ -43,26 +44,41 @@ def check_records(
             range.
     """
     is_empty = True
-    for path, record_index, record in _read_first_records(files, limit):
+    for record in _read_first_records(files, limit):
         is_empty = False
-        if problem := _describe_problem(record, spec):
+        if problem := _describe_problem(record.serialized, spec):
             raise ValueError(
-                f"{path}, record {record_index}: {problem}. Create the records "
-                "with this vocabulary and --max_seq_length, and set "
-                "vocab_size in the configuration to its number of lines"
+                f"{record.path}, record {record.record_index}: {problem}. "
+                "Create the records with this vocabulary and "
+                "--max_seq_length, and set vocab_size in the configuration to "
+                "its number of lines"
             )
     if is_empty:
         raise ValueError(f"no record in {', '.join(files)}")
 
 
+class _Record(NamedTuple):
+    """A record, and its place.
+
+    Attributes:
+        path: the file that contains it.
+        record_index: its index in the file.
+        serialized: the record as a tf.train.Example.
+    """
+
+    path: str
+    record_index: int
+    serialized: bytes
+
+
 def _read_first_records(
     files: Sequence[str], limit: int | None
-) -> Iterator[tuple[str, int, bytes]]:
-    """Yields (path, index in the file, record), `limit` from each file."""
+) -> Iterator[_Record]:
+    """Yields the first `limit` records of each file, or all for None."""
     for path in files:
         limited = itertools.islice(read_records(path), limit)
         for record_index, record in enumerate(limited):
-            yield path, record_index, record
+            yield _Record(path, record_index, record)
 
 
 def _describe_problem(record: bytes, spec: RecordSpec) -> str | None:

@@ -92,41 +92,66 @@ def create_dataset(
         ValueError: a file is truncated or corrupt. Only training with
             `skip_records` raises this, because it counts the records.
     """
-    # Of records, or of pairs (record, random draws).
-    dataset: (
-        tf.data.Dataset[tf.Tensor]
-        | tf.data.Dataset[tuple[tf.Tensor, tf.Tensor]]
-    )
     if is_training:
-        dataset = _create_training_records(records.files, seed, skip_records)
+        serialized = _create_training_records(records.files, seed, skip_records)
     else:
-        dataset = tf.data.TFRecordDataset(records.files).skip(skip_records)
-    if records.dynamic_masking is not None:
-        length = records.spec["input_ids"].shape[0]
-        dataset = _add_draws(
-            dataset.enumerate(skip_records), records.dynamic_masking, length
+        serialized = tf.data.TFRecordDataset(records.files).skip(skip_records)
+    if records.dynamic_masking is None:
+        dataset = _parse_batches(
+            serialized.batch(batch_size, drop_remainder=is_training),
+            records.spec,
+            trims_padding=trims_padding,
         )
-
-    def parse(
-        serialized: tf.Tensor, draws: tf.Tensor | None = None
-    ) -> dict[str, tf.Tensor]:
-        features = decode_batch(serialized, records.spec)
-        if records.dynamic_masking is not None and draws is not None:
-            features = records.dynamic_masking(features, draws)
-        return trim_batch(features) if trims_padding else features
-
+    else:
+        with_draws = _add_draws(
+            serialized.enumerate(skip_records),
+            records.dynamic_masking,
+            length=records.spec["input_ids"].shape[0],
+        )
+        dataset = _parse_and_mask_batches(
+            with_draws.batch(batch_size, drop_remainder=is_training),
+            records.spec,
+            records.dynamic_masking,
+            trims_padding=trims_padding,
+        )
     # Turn autotuning off. With it on, finding the end of a dataset sometimes
     # took as long as reading the whole dataset.
     options = tf.data.Options()
     options.autotune.enabled = False
-    # Batch before parsing, because parsing a whole batch at once is much faster
-    # than parsing each record.
-    return (
-        dataset.batch(batch_size, drop_remainder=is_training)
-        .map(parse, num_parallel_calls=_NUM_PARSERS)
-        .prefetch(_BATCHES_AHEAD)
-        .with_options(options)
-    )
+    return dataset.prefetch(_BATCHES_AHEAD).with_options(options)
+
+
+# Parse batches, because parsing a whole batch at once is much faster than
+# parsing each record.
+def _parse_batches(
+    batches: tf.data.Dataset[tf.Tensor],
+    spec: RecordSpec,
+    *,
+    trims_padding: bool,
+) -> tf.data.Dataset[dict[str, tf.Tensor]]:
+    """Parses batches of serialized records, string [B]."""
+
+    def parse(serialized: tf.Tensor) -> dict[str, tf.Tensor]:
+        features = decode_batch(serialized, spec)
+        return trim_batch(features) if trims_padding else features
+
+    return batches.map(parse, num_parallel_calls=_NUM_PARSERS)
+
+
+def _parse_and_mask_batches(
+    batches: tf.data.Dataset[tuple[tf.Tensor, tf.Tensor]],
+    spec: RecordSpec,
+    masking: Masking,
+    *,
+    trims_padding: bool,
+) -> tf.data.Dataset[dict[str, tf.Tensor]]:
+    """Parses batches of (serialized records, their random draws)."""
+
+    def parse(serialized: tf.Tensor, draws: tf.Tensor) -> dict[str, tf.Tensor]:
+        features = masking(decode_batch(serialized, spec), draws)
+        return trim_batch(features) if trims_padding else features
+
+    return batches.map(parse, num_parallel_calls=_NUM_PARSERS)
 
 
 def _add_draws(
@@ -185,7 +210,7 @@ def decode_batch(
             `record_checks.explain_record_errors` to find out which record.
     """
     values = parse_features(serialized, spec)
-    are_right = [is_right for _, is_right in compare_with_spec(values, spec)]
+    are_right = [check.is_right for check in compare_with_spec(values, spec)]
     check = tf.debugging.Assert(tf.reduce_all(are_right), [OUT_OF_RANGE])
     with tf.control_dependencies([check]):
         return {
@@ -215,10 +240,22 @@ def parse_features(
     return tf.io.parse_example(serialized, features)
 
 
+class ValueCheck(NamedTuple):
+    """The result of comparing a batch with the spec of its records.
+
+    Attributes:
+        problem: what is wrong with the batch if it does not pass the check.
+        is_right: bool, whether it passes.
+    """
+
+    problem: str
+    is_right: tf.Tensor
+
+
 def compare_with_spec(
     values: dict[str, tf.Tensor], spec: RecordSpec
-) -> Iterator[tuple[str, tf.Tensor]]:
-    """Yields (problem, whether a batch is free of it).
+) -> Iterator[ValueCheck]:
+    """Compares the values of a batch with the spec of its records.
 
     Compares before the integers become int32, which turns 2 ** 32 into 0.
     """
@@ -230,7 +267,7 @@ def compare_with_spec(
             is_right &= tf.reduce_all(value >= tf.cast(low, value.dtype))
         if math.isfinite(high):
             is_right &= tf.reduce_all(value <= tf.cast(high, value.dtype))
-        yield f"'{name}' is not from {low:g} to {high:g}", is_right
+        yield ValueCheck(f"'{name}' is not from {low:g} to {high:g}", is_right)
     if "input_mask" in values:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
@@ -239,4 +276,6 @@ def compare_with_spec(
             is_padding = values["is_real_example"] == 0
             shape = [-1, *[1] * (is_used.shape.rank - 1)]
             is_used |= tf.reshape(is_padding, shape)
-        yield "'input_mask' is 0 at each position", tf.reduce_all(is_used)
+        yield ValueCheck(
+            "'input_mask' is 0 at each position", tf.reduce_all(is_used)
+        )

@@ -10,8 +10,8 @@ import contextlib
 import io
 import os
 import types
-from collections.abc import Iterator
-from typing import IO
+from collections.abc import Iterable, Iterator
+from typing import IO, NamedTuple
 
 from data.io import compressed_files, encodings
 from files.paths import StrPath, explain_file_errors, is_remote, list_matches
@@ -150,14 +150,26 @@ def _import_gfile() -> types.ModuleType:
 
 def read_corpus_lines(path: StrPath) -> Iterator[str]:
     """Yields the lines of a corpus, as `read_lossy_lines` does."""
-    for line, _ in read_lossy_lines(path):
-        yield line
+    for line in read_lossy_lines(path):
+        yield line.text
+
+
+class LossyLine(NamedTuple):
+    """A line of a corpus.
+
+    Attributes:
+        text: the line without its end.
+        num_dropped: number of its bytes that are not UTF-8, and were dropped.
+    """
+
+    text: str
+    num_dropped: int
 
 
 def read_lossy_lines(
     path: StrPath, start: int = 0, end: int | None = None
-) -> Iterator[tuple[str, int]]:
-    """Yields (line without its end, number of its dropped bytes) of a corpus.
+) -> Iterator[LossyLine]:
+    """Yields the lines of a corpus.
 
     As in Google's code, only a line feed ends a line, and bytes that are not
     UTF-8 are dropped.
@@ -183,36 +195,54 @@ def read_lossy_lines(
             if position == 0:
                 check_first_line(line, path)
             position += len(line)
-            text, num_dropped = _decode_line(line)
-            yield text.rstrip("\n"), num_dropped
+            yield _decode_line(line)
 
 
-def _decode_line(line: bytes) -> tuple[str, int]:
-    """Returns the text of a line, and the number of bytes that it drops."""
+def _decode_line(line: bytes) -> LossyLine:
+    num_dropped = 0
     try:
-        return line.decode("utf-8"), 0
+        text = line.decode("utf-8")
     except UnicodeDecodeError:
         text = line.decode("utf-8", "ignore")
-        return text, len(line) - len(text.encode("utf-8"))
+        num_dropped = len(line) - len(text.encode("utf-8"))
+    return LossyLine(text.rstrip("\n"), num_dropped)
+
+
+class NumberedLine(NamedTuple):
+    """A line of a text.
+
+    Attributes:
+        number: number of the line in its file. The first line is 1.
+        text: the line.
+    """
+
+    number: int
+    text: str
+
+
+def number_lines(
+    lines: Iterable[str], first_number: int = 1
+) -> Iterator[NumberedLine]:
+    """Yields the lines of a text with their numbers."""
+    for number, text in enumerate(lines, first_number):
+        yield NumberedLine(number, text)
 
 
 def read_numbered_lines(
     path: StrPath, encoding: str | None = None
-) -> Iterator[tuple[int, str]]:
-    """Yields (number, line without its end) of a file, numbered from 1.
+) -> Iterator[NumberedLine]:
+    """Yields the lines of a file, without their ends.
 
     Raises:
         ValueError: a line is not in the encoding. The message names the line.
     """
     with open_text(path, encoding) as lines:
-        for line_number, line in enumerate(lines, 1):
+        for number, text in number_lines(lines):
             try:
-                encodings.check_encoding(line, encoding)
+                encodings.check_encoding(text, encoding)
             except ValueError as error:
-                raise ValueError(
-                    f"{path}, line {line_number}: {error}"
-                ) from None
-            yield line_number, line.rstrip("\r\n")
+                raise ValueError(f"{path}, line {number}: {error}") from None
+            yield NumberedLine(number, text.rstrip("\r\n"))
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:

@@ -1,7 +1,7 @@
 """Parses a row of an annotation tool's file: its spans, or its tags.
 
-docs/named_entities.md shows the formats of the tools. The tasks of Label Studio
-first become rows in label_studio.py.
+docs/named_entities.md shows the formats of the tools. label_studio.py converts
+the tasks of Label Studio to rows with spans.
 """
 
 import dataclasses
@@ -9,22 +9,37 @@ from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeGuard, TypeVar
 
 from data.ner.entity_scoring import list_entities, to_scheme
-from data.ner.labeled_spans import has_spans, is_list_of_spans, parse_span
+from data.ner.label_studio import is_label_studio_task, parse_label_studio_task
+from data.ner.labeled_spans import (
+    LabeledSpan,
+    has_spans,
+    is_list_of_spans,
+    parse_span,
+)
 from data.ner.ner_examples import find_words
 from data.ner.tag_names import is_tag
 from data.tables import prodigy_rows
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES, WORD_LIST_NAMES
+from data.text.characters import CharacterSpan
 from files.json_files import JsonObject
 
 _ValueT = TypeVar("_ValueT")
 
 
 class TaggedSentence(NamedTuple):
-    """The words of a sentence, their tags, and its text if a row has one."""
+    """The words of a sentence, and their tags.
+
+    Attributes:
+        words: the words of the sentence.
+        tags: the tags of the words, O for each word if `is_annotated` is False.
+        text: the text that contains the words, None if the row has none.
+        is_annotated: False if the annotator rejected the sentence.
+    """
 
     words: list[str]
     tags: list[str]
     text: str | None
+    is_annotated: bool = True
 
 
 class AnnotatedText(NamedTuple):
@@ -32,12 +47,14 @@ class AnnotatedText(NamedTuple):
 
     Attributes:
         text: the text, "" if it is null.
-        spans: the spans as the tool writes them, None if the text was not
-            annotated or was rejected.
+        spans: the spans as the tool writes them.
+        is_annotated: False if nobody annotated the text, or if the annotator
+            rejected it. It then has no spans.
     """
 
     text: str
-    spans: list[object] | None
+    spans: list[object]
+    is_annotated: bool = True
 
 
 class _Entry(NamedTuple, Generic[_ValueT]):
@@ -65,15 +82,13 @@ class AnnotatedRow:
 
     Examples:
         >>> values = {"tokens": ["Ann", "left"], "ner_tags": ["B-PER", "O"]}
-        >>> row = AnnotatedRow(values, "line 1")
-        >>> row.parse_tagged_sentence(needs_tags=True)
-        TaggedSentence(words=['Ann', 'left'], tags=['B-PER', 'O'], text=None)
+        >>> sentence = AnnotatedRow(values, "line 1").parse()
+        >>> type(sentence).__name__, sentence.words, sentence.tags
+        ('TaggedSentence', ['Ann', 'left'], ['B-PER', 'O'])
         >>> values = {"text": "Ann left", "entities": [[0, 3, "PER"]]}
-        >>> row = AnnotatedRow(values, "line 1")
-        >>> row.parse_tagged_sentence(needs_tags=True) is None
-        True
-        >>> row.parse_annotated_text(needs_spans=True)
-        AnnotatedText(text='Ann left', spans=[[0, 3, 'PER']])
+        >>> text = AnnotatedRow(values, "line 1").parse()
+        >>> type(text).__name__, text.text, text.spans
+        ('AnnotatedText', 'Ann left', [[0, 3, 'PER']])
 
     Attributes:
         values: {key: value} of the row, {} if it is not an object.
@@ -83,20 +98,35 @@ class AnnotatedRow:
     values: JsonObject
     place: str
 
-    def parse_tagged_sentence(
-        self, *, needs_tags: bool
-    ) -> TaggedSentence | None:
-        """Returns the words and tags of the row, or None if it has none.
-
-        None also means that spans annotate the row, which
-        `parse_annotated_text` then returns.
+    def parse(
+        self, *, needs_annotations: bool = True
+    ) -> TaggedSentence | AnnotatedText:
+        """Returns the words and tags of the row, or its text and spans.
 
         Args:
-            needs_tags: False if the row may lack its tags. All tags are then O.
+            needs_annotations: False if the row may lack tags and spans. All
+                tags are then O, or the text is one that nobody annotated.
 
         Raises:
-            ValueError: there are more or fewer tags than words, or the tags
-                contradict the row's text, spans or other tags.
+            ValueError: the row has neither words with tags nor a text with
+                spans, there are more or fewer tags than words, two keys
+                contradict each other, or people annotated the text differently.
+        """
+        sentence = self._parse_tagged_sentence(needs_tags=needs_annotations)
+        if sentence is not None:
+            return sentence
+        row = self
+        if is_label_studio_task(self.values):
+            values = parse_label_studio_task(self.values, self.place)
+            row = AnnotatedRow(values, self.place)
+        return row._parse_annotated_text(needs_spans=needs_annotations)
+
+    def _parse_tagged_sentence(
+        self, *, needs_tags: bool
+    ) -> TaggedSentence | None:
+        """Returns the words and tags, None if the row must be read as a text.
+
+        If the row has words without tags, and may lack them, all tags are O.
         """
         words = self._find_words()
         if words is None:
@@ -105,34 +135,38 @@ class AnnotatedRow:
         if tag_lists is None:
             if needs_tags or self._text:
                 return None
-            return TaggedSentence(words.value, ["O"] * len(words.value), None)
+            return self._create_sentence(words.value, ["O"] * len(words.value))
         tag_list, others = tag_lists
         # Beside spans, a list of another length does not belong to the words.
         if self._has_any_span and len(tag_list.value) != len(words.value):
             return None
         self._check_tags(words, tag_list, others)
         tags = [str(tag) for tag in tag_list.value]
-        sentence = TaggedSentence(words.value, tags, self._text)
-        self._check_text_and_spans(tag_list.key, sentence)
-        return sentence
+        self._check_text_and_spans(words.value, tags, tag_list.key)
+        return self._create_sentence(words.value, tags)
 
-    def parse_annotated_text(self, *, needs_spans: bool) -> AnnotatedText:
+    def _create_sentence(
+        self, words: list[str], tags: list[str]
+    ) -> TaggedSentence:
+        """Returns a sentence, without its tags if the annotator rejected it."""
+        text = self._text or None
+        if prodigy_rows.is_rejected_in_prodigy(self.values):
+            no_tags = ["O"] * len(words)
+            return TaggedSentence(words, no_tags, text, is_annotated=False)
+        return TaggedSentence(words, tags, text)
+
+    def _parse_annotated_text(self, *, needs_spans: bool) -> AnnotatedText:
         """Returns the text and the spans of the row.
 
-        Args:
-            needs_spans: False if the row may lack a key for spans.
-
-        Raises:
-            ValueError: the row lacks a text or spans, or two keys contain spans
-                that differ.
+        Raises a ValueError if the row lacks a text, or spans that it needs, or
+        if two keys contain different spans.
         """
         span_entries = self._choose_spans()
-        spans = span_entries.chosen.value if span_entries else None
         text = self.values.get("text")
         if "text" in self.values and text is None:
-            return AnnotatedText("", None)
+            return AnnotatedText("", [], is_annotated=False)
         if isinstance(text, str) and not text.strip():
-            return AnnotatedText(text, None)
+            return AnnotatedText(text, [], is_annotated=False)
         if not isinstance(text, str) or (needs_spans and not span_entries):
             raise ValueError(
                 f"{self.place}: found the keys "
@@ -142,10 +176,12 @@ class AnnotatedRow:
                 f"{', '.join(WORD_LIST_NAMES)} and tags as "
                 f"{', '.join(TAG_LIST_NAMES)}"
             )
-        if prodigy_rows.is_rejected_in_prodigy(self.values):
-            spans = None
+        spans = span_entries.chosen.value if span_entries else None
+        is_rejected = prodigy_rows.is_rejected_in_prodigy(self.values)
+        if spans is None or is_rejected:
+            return AnnotatedText(text, [], is_annotated=False)
         return AnnotatedText(
-            text, spans if isinstance(spans, list | None) else [spans]
+            text, spans if isinstance(spans, list) else [spans]
         )
 
     @property
@@ -244,14 +280,14 @@ class AnnotatedRow:
                 )
 
     def _check_text_and_spans(
-        self, tag_key: str, sentence: TaggedSentence
+        self, words: Sequence[str], tags: Sequence[str], tag_key: str
     ) -> None:
         """Raises a ValueError if words or tags contradict the text or spans.
 
-        The tags of the `sentence` are from the entry `tag_key`. Without a text,
-        there is nothing to check.
+        The tags are from the entry `tag_key`. Without a text, there is nothing
+        to check.
         """
-        words, tags, text = sentence
+        text = self._text
         if text is None:
             return
         try:
@@ -267,17 +303,21 @@ class AnnotatedRow:
         self,
         tag_key: str,
         tags: Sequence[str],
-        word_spans: Sequence[tuple[int, int]],
+        word_spans: Sequence[CharacterSpan],
     ) -> None:
         """Raises a ValueError if tags contradict the spans of the row.
 
-        `word_spans` are the characters (start, end) of each word in the text.
+        `word_spans` are the places of the words in the text.
         """
         # The tags of adjacent entities can be read in two ways.
         readings = [
             {
-                (word_spans[start][0], word_spans[end - 1][1], entity_type)
-                for entity_type, start, end in list_entities(read_tags)
+                LabeledSpan(
+                    word_spans[entity.start].start,
+                    word_spans[entity.end - 1].end,
+                    entity.entity_type,
+                )
+                for entity in list_entities(read_tags)
             }
             for read_tags in (tags, to_scheme(tags))
         ]

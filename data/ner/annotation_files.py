@@ -19,8 +19,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import compressed_files, text_files
-from data.ner.annotated_rows import AnnotatedRow
-from data.ner.label_studio import is_label_studio_task, parse_label_studio_task
+from data.ner.annotated_rows import AnnotatedRow, TaggedSentence
 from data.ner.ner_examples import NerExample, split_words
 from data.ner.span_tagging import (
     TaggedSpan,
@@ -30,7 +29,6 @@ from data.ner.span_tagging import (
 )
 from data.ner.tag_names import name_tags
 from data.sets.example_reader import SetFile
-from data.tables import prodigy_rows
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
@@ -45,6 +43,18 @@ _KEYS_OF_ANSWERS = (
 )
 
 
+class _FileEntry(NamedTuple):
+    """A text as a file contains it, before its annotations are read.
+
+    Attributes:
+        place_in_file: such as "line 3", for messages.
+        value: the parsed JSON of the text, of any type.
+    """
+
+    place_in_file: str
+    value: object
+
+
 class _ParsedText(NamedTuple):
     """A text of a file, which may be left out.
 
@@ -52,13 +62,14 @@ class _ParsedText(NamedTuple):
         example: its words and tags, O for all words if the tags are unknown.
         spans: the spans that the tags come from, () if the file tags the words.
         has_tags: whether the tags are as the file names them.
-        is_unknown: whether it was not annotated, or was rejected.
+        is_annotated: False if nobody annotated the text, or if the annotator
+            rejected it.
     """
 
     example: NerExample
     spans: Sequence[TaggedSpan] = ()
     has_tags: bool = False
-    is_unknown: bool = False
+    is_annotated: bool = True
 
     @property
     def is_empty(self) -> bool:
@@ -94,8 +105,8 @@ def read_annotated_texts(
     entries = _read_entries(file.path, encoding)
     # Each row is a document of its own.
     texts = [
-        _parse_row(file, place_in_file, value, document_index)
-        for document_index, (place_in_file, value) in enumerate(entries, 1)
+        _parse_entry(file, entry, document_index)
+        for document_index, entry in enumerate(entries, 1)
     ]
     examples = _create_examples(file, texts)
     spans = [span for text in texts for span in text.spans]
@@ -106,41 +117,32 @@ def read_annotated_texts(
     return examples
 
 
-def _parse_row(
-    file: SetFile, place_in_file: str, value: object, document_index: int
+def _parse_entry(
+    file: SetFile, entry: _FileEntry, document_index: int
 ) -> _ParsedText:
     """Parses the JSON value of a row, which may be left out later."""
     is_test = file.set_name == "test"
-    place = f"{file.path}, {place_in_file}"
-    values = _unpack_row(value)
-    row = AnnotatedRow(values, place)
+    place = f"{file.path}, {entry.place_in_file}"
+    values = _unpack_row(entry.value)
+    annotated = AnnotatedRow(values, place).parse(needs_annotations=not is_test)
     spans: Sequence[TaggedSpan] = ()
-    sentence = row.parse_tagged_sentence(needs_tags=not is_test)
-    if sentence is not None:
-        words, tags, text = sentence
-        is_unknown = prodigy_rows.is_rejected_in_prodigy(values)
-        if is_unknown:
-            tags = ["O"] * len(words)
+    if isinstance(annotated, TaggedSentence):
+        words = annotated.words
+        tags = annotated.tags
     else:
-        if is_label_studio_task(values):
-            row = AnnotatedRow(parse_label_studio_task(values, place), place)
-        text, marked = row.parse_annotated_text(needs_spans=not is_test)
-        words = split_words(text)
-        is_unknown = marked is None
-        tags, spans = tag_words(text, words, marked or [], place)
+        words = split_words(annotated.text)
+        tags, spans = tag_words(annotated.text, words, annotated.spans, place)
     example = NerExample(
-        place_in_file,
+        entry.place_in_file,
         words,
         tags,
         document_index,
-        text,
+        annotated.text,
         row=_without_annotations(values) if is_test else values,
     )
+    has_tags = isinstance(annotated, TaggedSentence) and annotated.is_annotated
     return _ParsedText(
-        example,
-        spans,
-        has_tags=sentence is not None and not is_unknown,
-        is_unknown=is_unknown,
+        example, spans, has_tags, is_annotated=annotated.is_annotated
     )
 
 
@@ -149,13 +151,13 @@ def _create_examples(
 ) -> list[NerExample]:
     """Returns the examples of texts, with tags as tag_names.py names them.
 
-    Leaves out texts that are empty or unknown, but not of a test set.
+    Leaves out texts that are empty or not annotated, but not of a test set.
     """
     is_test = file.set_name == "test"
     kept = [
         text
         for text in texts
-        if is_test or not (text.is_empty or text.is_unknown)
+        if is_test or (text.is_annotated and not text.is_empty)
     ]
     counts = Counter(
         tag for text in kept if text.has_tags for tag in text.example.tags
@@ -201,42 +203,41 @@ def _log_left_out_texts(file: SetFile, texts: Sequence[_ParsedText]) -> None:
             num_empty,
             num_texts,
         )
-    num_unknown = sum(text.is_unknown and not text.is_empty for text in texts)
-    if 0 < num_unknown < num_texts:
+    num_not_annotated = sum(
+        not (text.is_annotated or text.is_empty) for text in texts
+    )
+    if 0 < num_not_annotated < num_texts:
         logging.warning(
             "%s: %d of %d texts were not annotated, or were rejected. They %s",
             file.path,
-            num_unknown,
+            num_not_annotated,
             num_texts,
             "count as texts without entities" if is_test else "are skipped",
         )
 
 
-def _read_entries(
-    path: StrPath, encoding: str | None
-) -> Iterator[tuple[str, object]]:
-    """Yields (place in the file, parsed JSON value) of each text in a file.
+def _read_entries(path: StrPath, encoding: str | None) -> Iterator[_FileEntry]:
+    """Yields the entry of each text in a file.
 
     Only a .json file can contain one list of texts, instead of a text in a
     line.
     """
     lines = [
-        (line_number, line)
-        for line_number, line in text_files.read_numbered_lines(path, encoding)
-        if line.strip()
+        line
+        for line in text_files.read_numbered_lines(path, encoding)
+        if line.text.strip()
     ]
     may_be_list = compressed_files.uncompressed_name(path).endswith(".json")
-    if may_be_list and lines and lines[0][1].lstrip().startswith("["):
-        text = "\n".join(line for _, line in lines)
-        for entry_number, row in enumerate(
-            parse_json(text, str(path), list), 1
-        ):
-            yield f"entry {entry_number}", row
+    if may_be_list and lines and lines[0].text.lstrip().startswith("["):
+        text = "\n".join(line.text for line in lines)
+        values = parse_json(text, str(path), list)
+        for entry_number, value in enumerate(values, 1):
+            yield _FileEntry(f"entry {entry_number}", value)
         return
     for line_number, line in lines:
         place_in_file = f"line {line_number}"
-        row = parse_json(line, f"{path}, {place_in_file}", object)
-        yield place_in_file, row
+        value = parse_json(line, f"{path}, {place_in_file}", object)
+        yield _FileEntry(place_in_file, value)
 
 
 def _unpack_row(row: object) -> JsonObject:

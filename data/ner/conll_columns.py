@@ -12,22 +12,37 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from data.ner.conll_layout import ConllLayout
+from data.ner.conll_layout import DOCUMENT_MARK, ConllLayout
 from data.ner.ner_examples import NerOptions
 from data.ner.tag_names import is_tag, name_tags
 from data.sets.example_reader import SetFile
 
 
 class ConllLine(NamedTuple):
-    """A word of a sentence, as a file contains it.
+    """A line of a file, cut into the cells of its columns.
 
     Attributes:
         line_number: number of the line in the file.
-        cells: the columns of the line.
+        text: the line.
+        cells: the cells, [] if the line is empty.
     """
 
     line_number: int
+    text: str
     cells: list[str]
+
+    @property
+    def begins_document(self) -> bool:
+        """Whether the line is a mark between two documents, without a word."""
+        # Check all cells, because the first one need not contain the words.
+        return any(cell.startswith(DOCUMENT_MARK) for cell in self.cells)
+
+
+class TaggedWord(NamedTuple):
+    """A word, and the tag that the file gives to it."""
+
+    word: str
+    tag: str
 
 
 class SentenceLines(NamedTuple):
@@ -119,8 +134,8 @@ class ConllColumns:
             is_train=self.file.set_name == "train",
         )
 
-    def read_word(self, line: ConllLine) -> tuple[str, str]:
-        """Returns the word and the tag of a line.
+    def read_word(self, line: ConllLine) -> TaggedWord:
+        """Returns the word of a line, with its tag.
 
         Raises:
             ValueError: the word is empty, or the cell of the tag is no tag.
@@ -139,16 +154,12 @@ class ConllColumns:
                 "B-PER or I-PER. Set --label_column, or remove a line of "
                 "column names"
             )
-        return word.removeprefix(self.language) or word, tag
+        return TaggedWord(word.removeprefix(self.language) or word, tag)
 
     def check(self) -> None:
-        """Checks that the columns contain words and tags.
+        """Raises a ValueError if the columns do not contain words and tags.
 
         A column that the user chose may contain anything.
-
-        Raises:
-            ValueError: a column is missing, both are the same column, or a
-                column contains something else.
         """
         self._check_width()
         is_word_column_chosen = self.options.word_column_index is not None
@@ -232,6 +243,29 @@ class ConllColumns:
                 f"{self.file.path}: two columns contain tags of the type "
                 f"{min(both)}. Set --label_column to the column to learn"
             )
+
+
+def choose_columns(
+    file: SetFile,
+    sentences: Sequence[SentenceLines],
+    layout: ConllLayout,
+    options: NerOptions,
+) -> ConllColumns:
+    """Chooses the columns of a file, and checks that they fit.
+
+    Args:
+        file: the file, with the tags that it may contain.
+        sentences: the lines of the file.
+        layout: what the names of the columns show.
+        options: what the user chose.
+
+    Raises:
+        ValueError: a column is missing, both are the same column, or a column
+            contains something else.
+    """
+    columns = ConllColumns(file, sentences, layout, options)
+    columns.check()
+    return columns
 
 
 def _first_index(*indices: int | None) -> int | None:

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from data.io import text_files
-from data.ner.conll_columns import ConllColumns, ConllLine, SentenceLines
+from data.io.text_files import NumberedLine
+from data.ner.conll_columns import ConllLine, SentenceLines, choose_columns
 from data.ner.conll_layout import (
-    DOCUMENT_MARK,
     ConllLayout,
     guess_layout,
     split_line,
@@ -32,7 +32,6 @@ from data.tables import workbooks
 from data.tables.csv_tables import MalformedRow, open_csv
 from data.tables.table_layout import (
     DELIMITER_OF_CHARACTER,
-    Delimiter,
     TableLayout,
     format_of,
 )
@@ -51,42 +50,44 @@ def read_conll_file(file: SetFile, options: NerOptions) -> Iterator[NerExample]:
         ValueError: a line is malformed, or no column contains tags.
     """
     is_test = file.set_name == "test"
-    lines, delimiter = _read_lines(file.path, options.layout())
-    layout = guess_layout(file.path, lines, delimiter, is_test=is_test)
+    table_layout = options.layout()
+    if format_of(file.path) == "xlsx":
+        table_layout = table_layout._replace(delimiter="tab")
+    lines = _read_lines(file.path, table_layout)
+    layout = guess_layout(
+        file.path, lines, table_layout.delimiter, is_test=is_test
+    )
     splitter = _SentenceSplitter(file.path, layout, options.tag_column_index)
     sentences = splitter.split(lines)
-    columns = ConllColumns(file, sentences, layout, options)
-    columns.check()
+    columns = choose_columns(file, sentences, layout, options)
     for document_index, sentence_lines in sentences:
-        pairs = [*map(columns.read_word, sentence_lines)]
-        words = [word for word, _ in pairs]
-        tags = [tag for _, tag in pairs]
+        tagged_words = [*map(columns.read_word, sentence_lines)]
+        words = [tagged.word for tagged in tagged_words]
+        tags = [tagged.tag for tagged in tagged_words]
         row = None if is_test else {"labels": tags}
         place_in_file = f"line {sentence_lines[0].line_number}"
         yield NerExample(place_in_file, words, tags, document_index, row=row)
 
 
-def _read_lines(
-    path: str, table_layout: TableLayout
-) -> tuple[list[tuple[int, str]], Delimiter | None]:
-    """Returns ([(number, line)], the delimiter if it is known)."""
+def _read_lines(path: str, table_layout: TableLayout) -> list[NumberedLine]:
+    """Returns the lines of a file. Tabs separate the cells of a workbook."""
     if format_of(path) == "xlsx":
-        return [*_read_sheet(path, table_layout.sheet)], "tab"
-    lines = text_files.read_numbered_lines(path, table_layout.encoding)
-    return [*lines], table_layout.delimiter
+        return [*_read_sheet(path, table_layout.sheet)]
+    return [*text_files.read_numbered_lines(path, table_layout.encoding)]
 
 
-def _read_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
+def _read_sheet(path: str, sheet: str | None) -> Iterator[NumberedLine]:
     """Yields the rows of a workbook as lines of a file of tabs.
 
     An empty row ends a sentence, as an empty line does.
     """
-    last = 0
-    for row_number, cells in workbooks.read_sheet(path, sheet, has_gaps=True):
-        if row_number > last + 1:
-            yield row_number - 1, ""
-        last = row_number
-        yield row_number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
+    last_number = 0
+    for row in workbooks.read_sheet(path, sheet, has_gaps=True):
+        if row.number > last_number + 1:
+            yield NumberedLine(row.number - 1, "")
+        last_number = row.number
+        text = "\t".join(re.sub(r"\s", " ", cell) for cell in row.cells)
+        yield NumberedLine(row.number, text)
 
 
 class _ListColumns(NamedTuple):
@@ -115,8 +116,8 @@ class _SentenceSplitter:
     layout: ConllLayout
     chosen_tag_column_index: int | None
 
-    def split(self, lines: Sequence[tuple[int, str]]) -> list[SentenceLines]:
-        """Splits a file, whose lines are (number, text), into sentences.
+    def split(self, lines: Sequence[NumberedLine]) -> list[SentenceLines]:
+        """Splits the lines of a file into sentences.
 
         If a row of a table contains a sentence, the row becomes a line for each
         of the sentence's words.
@@ -135,77 +136,69 @@ class _SentenceSplitter:
         return sentences
 
     def _split_at_empty_lines(
-        self, lines: Sequence[tuple[int, str]]
+        self, lines: Sequence[NumberedLine]
     ) -> Iterator[SentenceLines]:
         """Yields the lines between empty lines, without comments."""
         document_index = 0
         sentence: list[ConllLine] = []
-        for line_number, text, cells in self._cut_lines(lines):
-            # Check all columns, because the first one need not contain the
-            # words.
-            is_document = any(cell.startswith(DOCUMENT_MARK) for cell in cells)
-            if is_document or not cells:
+        for line in self._cut_lines(lines):
+            if line.begins_document or not line.cells:
                 if sentence:
                     yield SentenceLines(document_index, sentence)
                 sentence = []
-                document_index += is_document
+                document_index += line.begins_document
                 continue
             # Files that were joined repeat the names.
-            if self.layout.names and cells == self.layout.names:
+            if self.layout.names and line.cells == self.layout.names:
                 continue
-            if self._is_comment(text, cells, begins_sentence=not sentence):
+            if self._is_comment(line, begins_sentence=not sentence):
                 continue
-            self._check_width(line_number, text, cells)
-            sentence.append(ConllLine(line_number, cells))
+            self._check_width(line)
+            sentence.append(line)
+        if sentence:
+            yield SentenceLines(document_index, sentence)
 
-    def _cut_lines(
-        self, lines: Sequence[tuple[int, str]]
-    ) -> Iterator[tuple[int, str, list[str]]]:
-        """Yields (number, text, cells) of each line, then an empty line."""
+    def _cut_lines(self, lines: Sequence[NumberedLine]) -> Iterator[ConllLine]:
+        """Cuts each line into cells. An empty line becomes one without cells.
+
+        A row of a table becomes a single line, although its quoted cells may
+        contain line breaks.
+        """
         separator = self.layout.separator
         if self.layout.names and separator and separator != "\t":
             yield from self._cut_rows(lines, separator)
-        else:
-            for line_number, text in lines:
-                cells = split_line(text, separator)
-                if self.layout.names and cells:
-                    # `split_line` leaves out empty cells at the end.
-                    cells += [""] * (self.layout.width - len(cells))
-                yield line_number, text, cells
-        yield 0, "", []
+            return
+        for line_number, text in lines:
+            cells = split_line(text, separator)
+            if self.layout.names and cells:
+                # `split_line` leaves out empty cells at the end.
+                cells += [""] * (self.layout.width - len(cells))
+            yield ConllLine(line_number, text, cells)
 
     def _cut_rows(
-        self, lines: Sequence[tuple[int, str]], separator: str
-    ) -> Iterator[tuple[int, str, list[str]]]:
-        """Yields (number, text, cells) of each row of a table.
-
-        A quoted cell may contain line breaks.
-        """
-        ended_lines = (f"{text}\n" for _, text in lines)
+        self, lines: Sequence[NumberedLine], separator: str
+    ) -> Iterator[ConllLine]:
+        ended_lines = (f"{line.text}\n" for line in lines)
         layout = TableLayout(delimiter=DELIMITER_OF_CHARACTER[separator])
         table = open_csv(self.path, ended_lines, layout, is_tsv=False)
-        for line_number, row in table.parse_rows():
+        for row in table.parse_rows():
             if isinstance(row, MalformedRow):
                 raise ValueError(
-                    f"{self.path}, line {line_number}: {row.explain()}"
+                    f"{self.path}, line {row.line_number}: {row.explain()}"
                 )
-            cells = strip_cells(row)
+            cells = strip_cells(row.cells)
             text = separator.join(cells)
-            yield line_number, text, cells if any(cells) else []
+            yield ConllLine(row.number, text, cells if any(cells) else [])
 
-    def _is_comment(
-        self, text: str, cells: Sequence[str], *, begins_sentence: bool
-    ) -> bool:
+    def _is_comment(self, line: ConllLine, *, begins_sentence: bool) -> bool:
         """Returns whether a line is a comment, which a table does not have.
 
-        Args:
-            text: the line.
-            cells: its columns, at least one.
-            begins_sentence: whether the line is the first one of a sentence.
+        `begins_sentence` is whether the line is the first one of a sentence.
         """
         if self.layout.names:
             return False
-        if text.startswith("#") and len(cells) != self.layout.width:
+        cells = line.cells
+        if line.text.startswith("#") and len(cells) != self.layout.width:
             return True
         # A line that starts with "# " or "## " may precede a sentence as a
         # comment. It may have as many columns as a word's line, but contains no
@@ -219,15 +212,13 @@ class _SentenceSplitter:
         tag = cells[tag_column_index]
         return bool(re.match("#+( |$)", cells[0])) and not is_tag(tag)
 
-    def _check_width(
-        self, line_number: int, text: str, cells: Sequence[str]
-    ) -> None:
+    def _check_width(self, line: ConllLine) -> None:
         """Raises a ValueError if a line lacks columns, or has more of them."""
-        if len(cells) != self.layout.width:
+        if len(line.cells) != self.layout.width:
             raise ValueError(
-                f"{self.path}, line {line_number}: the line has {len(cells)} "
-                f"columns, but the first line has {self.layout.width}. "
-                f"Received: {text[:80]!r}"
+                f"{self.path}, line {line.line_number}: the line has "
+                f"{len(line.cells)} columns, but the first line has "
+                f"{self.layout.width}. Received: {line.text[:80]!r}"
             )
 
     def _guess_list_columns(
@@ -284,7 +275,7 @@ class _SentenceSplitter:
         for word, tag in zip(words, tags, strict=True):
             cells = [*row.cells]
             cells[columns.words], cells[columns.tags] = word, tag
-            sentence.append(ConllLine(row.line_number, cells))
+            sentence.append(row._replace(cells=cells))
         return sentence
 
 

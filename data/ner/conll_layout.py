@@ -10,6 +10,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
+from data.io.text_files import NumberedLine
 from data.tables import column_names
 from data.tables.table_layout import (
     CHARACTER_OF_DELIMITER,
@@ -48,7 +49,7 @@ class ConllLayout:
 
 def guess_layout(
     path: str,
-    lines: Sequence[tuple[int, str]],
+    lines: Sequence[NumberedLine],
     delimiter: Delimiter | None,
     *,
     is_test: bool,
@@ -57,7 +58,7 @@ def guess_layout(
 
     Args:
         path: a file of words and tags. The ending of its name shows a CSV file.
-        lines: (number, text) of each line.
+        lines: the lines of the file.
         delimiter: value of --delimiter, None if it is not set.
         is_test: whether the file is a test set, which may lack tags.
     """
@@ -80,15 +81,15 @@ def guess_layout(
     )
 
 
-def _find_first_line(lines: Sequence[tuple[int, str]]) -> str:
+def _find_first_line(lines: Sequence[NumberedLine]) -> str:
     """Returns the first line that contains words and does not begin with #.
 
     If all lines begin with #, then # is a word, not a comment.
     """
     word_lines = (
-        line
-        for _, line in lines
-        if line.strip(_BLANKS) and not line.startswith(DOCUMENT_MARK)
+        line.text
+        for line in lines
+        if line.text.strip(_BLANKS) and not line.text.startswith(DOCUMENT_MARK)
     )
     return min(word_lines, key=lambda line: line[0] == "#", default="")
 

@@ -69,26 +69,53 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
             if a label begins with M, else IOBES if a label begins with S or E,
             else BILOU if a label begins with U or L, else IOB2.
     """
-    prefixes = {label[:1] for label in labels if label[1:2] in ("-", "")}
-    # Prefixes of the first, middle and last word of an entity, and of the only
-    # word of an entity.
-    first, middle, last, lone = "BIIB"
-    if prefixes & set("ES"):
-        first, middle, last, lone = "BIES"
-    elif prefixes & set("LU"):
-        first, middle, last, lone = "BILU"
-    if "M" in prefixes:
-        first, middle, last, lone = "BMES"
+    scheme = _find_scheme(labels)
     entities = _group_tags(
         tags, lambda previous, prefix: previous in "ESLU" or prefix in "BSU"
     )
     result = ["O"] * len(tags)
     for entity_type, start, end in entities:
         suffix = f"-{entity_type}" if entity_type else ""
-        result[start:end] = [middle + suffix] * (end - start)
-        result[end - 1] = last + suffix
-        result[start] = (first if end - start > 1 else lone) + suffix
+        result[start:end] = [scheme.middle + suffix] * (end - start)
+        result[end - 1] = scheme.last + suffix
+        result[start] = scheme.first + suffix
+        if end - start == 1:
+            result[start] = scheme.only + suffix
     return result
+
+
+class _Scheme(NamedTuple):
+    """The prefixes of a scheme for the words of an entity.
+
+    Attributes:
+        first: prefix of the first of several words.
+        middle: prefix of a word between the first and the last one.
+        last: prefix of the last of several words.
+        only: prefix of the only word.
+    """
+
+    first: str
+    middle: str
+    last: str
+    only: str
+
+
+_IOB2 = _Scheme(first="B", middle="I", last="I", only="B")
+_IOBES = _Scheme(first="B", middle="I", last="E", only="S")
+_BILOU = _Scheme(first="B", middle="I", last="L", only="U")
+_BMES = _Scheme(first="B", middle="M", last="E", only="S")
+
+
+def _find_scheme(labels: Sequence[str]) -> _Scheme:
+    """Returns the scheme of the tags that a model knows, or else IOB2."""
+    prefixes = {label[:1] for label in labels if label[1:2] in ("-", "")}
+    if "M" in prefixes:
+        return _BMES
+    if prefixes & set("ES"):
+        return _IOBES
+    if prefixes & set("LU"):
+        return _BILOU
+    return _IOB2
 
 
 def _group_tags(

@@ -6,6 +6,7 @@ wrote it. span_tagging.py tags the words that spans cover.
 
 from typing import NamedTuple, TypeGuard
 
+from data.text.characters import CharacterSpan
 from model_folders.labels import is_label
 
 
@@ -21,6 +22,11 @@ class LabeledSpan(NamedTuple):
     start: int
     end: int
     label: str
+
+    @property
+    def characters(self) -> CharacterSpan:
+        """The characters of the entity."""
+        return CharacterSpan(self.start, self.end)
 
 
 def has_spans(value: object) -> TypeGuard[list[object]]:

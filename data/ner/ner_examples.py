@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 from data.tables.table_layout import LayoutOptions
-from data.text.characters import CJK_RANGES
+from data.text.characters import CJK_RANGES, CharacterSpan
 from options import fields
 
 # BETWEEN_WORDS matches text that becomes a separate word even without spaces
@@ -121,16 +121,13 @@ def split_words(text: str) -> list[str]:
     return words
 
 
-def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
+def find_words(text: str, words: Iterable[str]) -> list[CharacterSpan]:
     """Finds the position of each word in a text.
 
     Examples:
-        >>> find_words("He left.", ["He", "left", "."])
+        >>> spans = find_words("He left.", ["He", "left", "."])
+        >>> [(span.start, span.end) for span in spans]
         [(0, 2), (3, 7), (7, 8)]
-
-    Returns:
-        list of (index of the word's first character, index after its last
-        character).
 
     Raises:
         ValueError: the text does not contain the words in this order.
@@ -140,7 +137,7 @@ def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
     for word in words:
         start = text.index(word, end)
         end = start + len(word)
-        spans.append((start, end))
+        spans.append(CharacterSpan(start, end))
     return spans
 
 

@@ -15,10 +15,12 @@ from data.predictions.report import (
     Baseline,
     Heading,
     JudgedPrediction,
+    Outcome,
     OutcomeCounts,
     Report,
     list_outcomes,
 )
+from data.text.characters import CharacterSpan
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -122,15 +124,19 @@ def _create_answer(
 
 
 def _list_spans(
-    tags: Sequence[str], word_spans: Sequence[tuple[int, int]]
+    tags: Sequence[str], word_spans: Sequence[CharacterSpan]
 ) -> list[LabeledSpan]:
     """Returns the entities in the tags of words, by their characters.
 
     `word_spans` are the spans of the words, as `find_words` returns them.
     """
     return [
-        LabeledSpan(word_spans[start][0], word_spans[end - 1][1], entity_type)
-        for entity_type, start, end in list_entities(tags)
+        LabeledSpan(
+            word_spans[entity.start].start,
+            word_spans[entity.end - 1].end,
+            entity.entity_type,
+        )
+        for entity in list_entities(tags)
     ]
 
 
@@ -157,8 +163,8 @@ def write_entity_report(
         outcomes = list_outcomes(gold, predicted)
         _count_entities(report.counts, gold, outcomes)
         marks = {
-            "right": [(span.start, span.end) for span in gold],
-            "predicted": [(span.start, span.end) for span in predicted],
+            "right": [span.characters for span in gold],
+            "predicted": [span.characters for span in predicted],
         }
         report.judged.append(
             _create_judged_prediction(example, outcomes, marks)
@@ -172,8 +178,8 @@ def write_entity_report(
 
 def _create_judged_prediction(
     example: NerExample,
-    outcomes: Sequence[tuple[str, LabeledSpan]],
-    marks: Mapping[str, Sequence[tuple[int, int]]],
+    outcomes: Sequence[Outcome[LabeledSpan]],
+    marks: Mapping[str, Sequence[CharacterSpan]],
 ) -> JudgedPrediction:
     """Lists the errors in the outcomes of a sentence, for report.html."""
     text = " ".join(example.words)
@@ -191,11 +197,11 @@ def _create_judged_prediction(
     )
 
 
-def _joined_word_spans(words: Sequence[str]) -> list[tuple[int, int]]:
+def _joined_word_spans(words: Sequence[str]) -> list[CharacterSpan]:
     """Returns the spans of words in the text that joins them by spaces."""
     starts = itertools.accumulate((len(word) + 1 for word in words), initial=0)
     return [
-        (start, start + len(word))
+        CharacterSpan(start, start + len(word))
         for start, word in zip(starts, words, strict=False)
     ]
 
@@ -203,7 +209,7 @@ def _joined_word_spans(words: Sequence[str]) -> list[tuple[int, int]]:
 def _count_entities(
     counts: OutcomeCounts,
     gold: Sequence[LabeledSpan],
-    outcomes: Sequence[tuple[str, LabeledSpan]],
+    outcomes: Sequence[Outcome[LabeledSpan]],
 ) -> None:
     """Counts the outcomes of a sentence for each type of entities."""
     for outcome, span in outcomes:

@@ -85,14 +85,10 @@ def create_ner_features(
     """
     label_ids = {label: index for index, label in enumerate(label_list)}
     for text in _join_texts(examples, tokenizer, document_context):
-        for span, is_best in _cut_text(len(text.tokens), max_seq_length - 2):
-            start, length = span
-            tokens = [
-                "[CLS]",
-                *text.tokens[start : start + length],
-                "[SEP]",
-            ]
-            words = text.word_positions(start, is_best)
+        for window in _cut_text(len(text.tokens), max_seq_length - 2):
+            end = window.start + window.length
+            tokens = ["[CLS]", *text.tokens[window.start : end], "[SEP]"]
+            words = text.word_positions(window)
             id_of_position = _label_ids_of_words(words, examples, label_ids)
             positions = range(max_seq_length)
             yield NerFeatures(
@@ -108,34 +104,41 @@ def create_ner_features(
             )
 
 
+class _Window(NamedTuple):
+    """A window of a text.
+
+    Attributes:
+        start: index of its first WordPiece in the text.
+        length: number of its WordPieces.
+        is_best: bool [length], whether the window is the one with the most
+            context around each of its WordPieces.
+    """
+
+    start: int
+    length: int
+    is_best: BoolArray
+
+
 @dataclasses.dataclass(slots=True)
 class _TokenizedText:
     """The WordPieces of a sentence, or of all sentences of a document.
 
     Attributes:
         tokens: the WordPieces.
-        words: {index of a word's first WordPiece: (index of the example, index
-            of the word in the example)}.
+        words: {index of a WordPiece: position of the word that begins at this
+            WordPiece}, as if the text were the window.
     """
 
     tokens: list[str] = dataclasses.field(default_factory=list)
-    words: dict[int, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    words: dict[int, WordPosition] = dataclasses.field(default_factory=dict)
 
-    def word_positions(
-        self, start: int, is_best: BoolArray
-    ) -> list[WordPosition]:
-        """Returns the positions of the words whose tags a window predicts.
-
-        Args:
-            start: index of the window's first WordPiece in the text.
-            is_best: bool [length of the window], whether the window is the one
-                with the most context around a WordPiece.
-        """
+    def word_positions(self, window: _Window) -> list[WordPosition]:
+        """Returns the positions of the words whose tags a window predicts."""
         return [
             # The window begins with [CLS].
-            WordPosition(offset + 1, *self.words[start + offset])
-            for offset in np.flatnonzero(is_best).tolist()
-            if start + offset in self.words
+            self.words[window.start + offset]._replace(position=offset + 1)
+            for offset in np.flatnonzero(window.is_best).tolist()
+            if window.start + offset in self.words
         ]
 
 
@@ -152,27 +155,23 @@ def _join_texts(
         text = _TokenizedText()
         for example_index, example in sentences:
             for word_index, word in enumerate(example.words):
-                text.words[len(text.tokens)] = example_index, word_index
+                position = len(text.tokens)
+                text.words[position] = WordPosition(
+                    position, example_index, word_index
+                )
                 # Every word needs a token, whose output predicts the word's
                 # tag, even if the tokenizer drops all characters of the word.
                 text.tokens += tokenizer.tokenize(word) or ["[UNK]"]
         yield text
 
 
-def _cut_text(
-    num_wordpieces: int, max_tokens: int
-) -> Iterator[tuple[tuple[int, int], BoolArray]]:
-    """Cuts a text of `num_wordpieces` WordPieces into windows.
-
-    Yields:
-        ((first WordPiece, length), bool [length]) of each window. The array
-        says whether the window has the most context around a WordPiece.
-    """
+def _cut_text(num_wordpieces: int, max_tokens: int) -> Iterator[_Window]:
+    """Cuts a text of `num_wordpieces` WordPieces into windows."""
     spans = cut_spans(num_wordpieces, max_tokens, max(max_tokens // 2, 1))
     best_windows = find_max_context_windows(spans)
     for index, (start, length) in enumerate(spans):
         is_best = best_windows[start : start + length] == index
-        yield (start, length), is_best
+        yield _Window(start, length, is_best)
 
 
 def _label_ids_of_words(
@@ -189,13 +188,26 @@ def _label_ids_of_words(
     return id_of_position
 
 
+class ChosenTags(NamedTuple):
+    """The predicted tags of sentences.
+
+    Attributes:
+        tags: for each sentence, the tags of its words.
+        probabilities: for each sentence, the probabilities of these tags, float
+            [words].
+    """
+
+    tags: list[list[str]]
+    probabilities: list[FloatArray]
+
+
 def choose_tags(
     examples: Sequence[NerExample],
     features: Iterable[NerFeatures],
     probabilities: Iterable[FloatArray],
     labels: Sequence[str],
     legal_tags: bool,
-) -> tuple[list[list[str]], list[FloatArray]]:
+) -> ChosenTags:
     """Chooses the tag of each word, as the network predicts it.
 
     Args:
@@ -205,10 +217,6 @@ def choose_tags(
             position, float [max_seq_length, L].
         labels: names of the L tags, in the order of the probabilities.
         legal_tags: whether to choose the best legal sequence of tags.
-
-    Returns:
-        for each sentence, the tags of its words, and the probabilities of these
-        tags, float [words].
     """
     # The probabilities of all tags for each word of each example.
     word_rows = [
@@ -224,4 +232,4 @@ def choose_tags(
         ids = decode_tags(to_log_probabilities(rows), labels, legal_tags)
         tags.append([labels[label_id] for label_id in ids])
         tag_probabilities.append(rows[np.arange(len(ids)), ids])
-    return tags, tag_probabilities
+    return ChosenTags(tags, tag_probabilities)

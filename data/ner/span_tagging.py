@@ -24,7 +24,7 @@ from data.ner.labeled_spans import (
     parse_span_of_text,
 )
 from data.ner.ner_examples import find_words
-from data.text.characters import is_cjk
+from data.text.characters import CharacterSpan, is_cjk
 from files.paths import StrPath
 
 # Blocks of scripts without spaces between words: Thai and Lao, Tibetan and
@@ -61,10 +61,22 @@ class TaggedSpan(NamedTuple):
     widened: str
 
 
+class TaggedText(NamedTuple):
+    """The tags of a text's words.
+
+    Attributes:
+        tags: a tag for each word.
+        spans: the spans that the tags come from, in the order of the text.
+    """
+
+    tags: list[str]
+    spans: list[TaggedSpan]
+
+
 def tag_words(
     text: str, words: Sequence[str], values: Sequence[object], place: str
-) -> tuple[list[str], list[TaggedSpan]]:
-    """Returns the tags of a text's words, and the spans that they come from.
+) -> TaggedText:
+    """Tags the words of a text that spans cover.
 
     Args:
         text: the text in which the spans count characters.
@@ -84,34 +96,35 @@ def tag_words(
     tags = ["O"] * len(word_spans)
     spans = []
     for span in sorted(value_of_span):
-        start, end = _find_covered_words(word_spans, span)
-        _check_words_are_free(tags[start:end], span, text, place)
-        tags[start:end] = [f"I-{span.label}"] * (end - start)
-        tags[start] = f"B-{span.label}"
-        complete = text[word_spans[start][0] : word_spans[end - 1][1]]
+        covered = _find_covered_words(word_spans, span)
+        _check_words_are_free(tags[covered], span, text, place)
+        tags[covered] = [f"I-{span.label}"] * len(tags[covered])
+        tags[covered.start] = f"B-{span.label}"
+        covered_spans = word_spans[covered]
+        complete = text[covered_spans[0].start : covered_spans[-1].end]
         spans.append(
             _create_tagged_span(
                 span, value_of_span[span], complete, text, place
             )
         )
-    return tags, spans
+    return TaggedText(tags, spans)
 
 
 def _find_covered_words(
-    word_spans: Sequence[tuple[int, int]], span: LabeledSpan
-) -> tuple[int, int]:
-    """Returns which words a span overlaps: (first word, word after the last).
+    word_spans: Sequence[CharacterSpan], span: LabeledSpan
+) -> slice:
+    """Returns the slice of the words that a span overlaps.
 
     Examples:
-        >>> word_spans = [(0, 4), (5, 9), (10, 14)]
+        >>> word_spans = find_words("Anna Lind left", ["Anna", "Lind", "left"])
         >>> _find_covered_words(word_spans, LabeledSpan(7, 12, "PER"))
-        (1, 3)
+        slice(1, 3, None)
     """
     start = bisect.bisect_right(
-        word_spans, span.start, key=lambda word: word[1]
+        word_spans, span.start, key=lambda word: word.end
     )
-    end = bisect.bisect_left(word_spans, span.end, key=lambda word: word[0])
-    return start, end
+    end = bisect.bisect_left(word_spans, span.end, key=lambda word: word.start)
+    return slice(start, end)
 
 
 def _check_words_are_free(

@@ -31,7 +31,7 @@ from data.parallel_jobs.job_files import (
     JobFiles,
     JobPaths,
     JobResults,
-    Manifest,
+    ManifestT,
     UnitResult,
 )
 from data.parallel_jobs.workers import run_in_processes, run_on_beam
@@ -87,24 +87,24 @@ def choose_unit_runner(
     return functools.partial(run_in_processes, num_processes=num_processes)
 
 
-class FinishedJob(NamedTuple):
+class FinishedJob(NamedTuple, Generic[ManifestT]):
     """A job whose shards are all written, by this call or an earlier one.
 
     Attributes:
-        manifest: the manifest, which lists the shards and sums up the counts.
+        manifest: the manifest, which lists the shards.
         is_new: whether this call wrote any file.
     """
 
-    manifest: Manifest
+    manifest: ManifestT
     is_new: bool
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Job(abc.ABC, Generic[UnitT]):
+class Job(abc.ABC, Generic[UnitT, ManifestT]):
     """A job on a large input, divided into units of work that write shards.
 
     A subclass says what determines the shards, how the input is cut into units,
-    and what the manifest states about their results.
+    and what the manifest says about their results.
 
     Attributes:
         input_files: paths of the files to read.
@@ -127,6 +127,11 @@ class Job(abc.ABC, Generic[UnitT]):
     @abc.abstractmethod
     def paths(self) -> JobPaths:
         """The paths of the shards, of the manifest and of unfinished work."""
+
+    @property
+    @abc.abstractmethod
+    def manifest_type(self) -> type[ManifestT]:
+        """The TypedDict with the entries of the manifest."""
 
     @abc.abstractmethod
     def describe(self) -> JobDescription:
@@ -157,7 +162,7 @@ class Job(abc.ABC, Generic[UnitT]):
             ValueError: the results show that the input or a flag is wrong.
         """
 
-    def run(self, unit_runner: UnitRunner) -> FinishedJob:
+    def run(self, unit_runner: UnitRunner) -> FinishedJob[ManifestT]:
         """Writes the shards and the manifest, or resumes unfinished work.
 
         Args:
@@ -174,7 +179,9 @@ class Job(abc.ABC, Generic[UnitT]):
         output_file = self.output_file
         place = f"--output_file={output_file}"
         with lock.hold_lock(f"{output_file}.lock", place):
-            job_files = JobFiles(self.paths, self.describe())
+            job_files = JobFiles(
+                self.paths, self.describe(), self.manifest_type
+            )
             if manifest := job_files.read_intact_manifest():
                 job_files.remove_work()
                 return FinishedJob(manifest, is_new=False)

@@ -11,7 +11,7 @@ import dataclasses
 import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, Generic, NotRequired, TypedDict, TypeVar, cast
 
 from data.io import file_checksums
 from data.io.file_checksums import SizeAndChecksum
@@ -43,7 +43,8 @@ class UnitResult(TypedDict):
             `file_checksums.compute_size_and_checksum` measures them.
         counts: {name: number} of what the unit read and wrote, which the
             manifest sums up.
-        errors: the first errors of a unit of predict.py, "line 3: why".
+        errors: messages about the first rows that the unit could not use, for
+            example "line 3: the text is empty".
     """
 
     shards: list[ShardEntry]
@@ -54,38 +55,36 @@ class UnitResult(TypedDict):
 class JobDescription(TypedDict):
     """Contents of job.json: the flags and inputs that determine the shards.
 
+    A job whose shards also depend on something else, such as a model, adds an
+    entry for it.
+
     Attributes:
         version: number of the code's version. Increase it with every change of
             the code that changes the shards.
         flags: {name: value} of the flags. Any, because their types differ.
         inputs: the files to read.
-        model: files of the export that predict.py asks.
     """
 
     version: int
     flags: Mapping[str, Any]
     inputs: Sequence[InputEntry]
-    model: NotRequired[list[InputEntry]]
 
 
 class JobResults(TypedDict):
-    """The shards and the counts of a finished job.
+    """The results of a finished job, to which each kind of job adds its counts.
 
     Attributes:
         shards: the shards, in the order of their numbers.
-        eval_shards: shard of the documents that --eval_fraction holds out.
-        corpus: sums of the counts of create_pretraining_data.py.
-        answers: sums of the counts of predict.py.
     """
 
     shards: list[ShardEntry]
-    eval_shards: NotRequired[list[ShardEntry]]
-    corpus: NotRequired[dict[str, int]]
-    answers: NotRequired[dict[str, int]]
 
 
 class Manifest(JobDescription, JobResults):
-    """Contents of OUTPUT.manifest.json: flags, inputs, shards and counts."""
+    """Contents of OUTPUT.manifest.json: flags, inputs and results."""
+
+
+ManifestT = TypeVar("ManifestT", bound=Manifest)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,15 +106,14 @@ class JobPaths:
     Attributes:
         output_file: path with which the names of the shards begin.
         ending: ending of `output_file` that stays the ending of the shards.
-        named_shards: {entry of the manifest: path} of a shard whose name does
-            not follow from `output_file`.
+        named_shards: {entry of the manifest that lists a shard: its path} of a
+            shard whose name does not follow from `output_file`. The manifest
+            lacks the entry if the job did not write the shard.
     """
 
     output_file: str
     ending: str = ""
-    named_shards: Mapping[Literal["eval_shards"], str] = dataclasses.field(
-        default_factory=dict
-    )
+    named_shards: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def _prefix(self) -> str:
@@ -163,19 +161,24 @@ def create_input_entries(paths: Iterable[str]) -> list[InputEntry]:
     ]
 
 
-class JobFiles:
+class JobFiles(Generic[ManifestT]):
     """The manifest of a job, and OUTPUT.work with job.json.
 
     Args:
         job_paths: paths of the files.
         description: what determines the shards.
+        manifest_type: the TypedDict with the entries of the manifest.
     """
 
     def __init__(
-        self, job_paths: JobPaths, description: JobDescription
+        self,
+        job_paths: JobPaths,
+        description: JobDescription,
+        manifest_type: type[ManifestT],
     ) -> None:
         self._job_paths = job_paths
         self._description = description
+        self._manifest_type = manifest_type
 
     def check_overwrites(self, shards: Iterable[str]) -> None:
         """Checks that no shard replaces an input.
@@ -196,7 +199,7 @@ class JobFiles:
                 "--output_file"
             )
 
-    def read_intact_manifest(self) -> Manifest | None:
+    def read_intact_manifest(self) -> ManifestT | None:
         """Returns the manifest of a finished job whose shards are all intact.
 
         Returns None if there is no manifest, or a shard is missing or changed.
@@ -206,22 +209,22 @@ class JobFiles:
                 damaged.
         """
         job_paths = self._job_paths
-        contents = self._read_same(job_paths.manifest_file)
+        contents = self._read_earlier(job_paths.manifest_file)
         if contents is None:
             return None
-        if name := find_malformed_entry(contents, Manifest):
+        if name := find_malformed_entry(contents, self._manifest_type):
             raise ValueError(
                 f"{job_paths.manifest_file} is damaged: `{name}` is missing or "
                 "malformed. Remove the file, and run the same command again"
             )
-        manifest = cast("Manifest", contents)
+        manifest = cast("ManifestT", contents)
         # Do not use the paths in the manifest, because the user may have moved
         # the files together with the manifest.
         entries = [*manifest["shards"]]
         shards = job_paths.shard_paths(len(entries))
         for entry_name, path in job_paths.named_shards.items():
-            if entry_name in manifest:
-                entries += manifest[entry_name]
+            if entry_name in contents:
+                entries += cast("list[ShardEntry]", contents[entry_name])
                 shards.append(path)
         is_intact = all(map(file_checksums.is_intact, shards, entries))
         return manifest if is_intact else None
@@ -232,7 +235,7 @@ class JobFiles:
         Raises:
             ValueError: the flags or the inputs differ.
         """
-        self._read_same(self._job_paths.job_file)
+        self._read_earlier(self._job_paths.job_file)
 
     def begin(self) -> None:
         """Creates OUTPUT.work with job.json, unless the job began earlier.
@@ -242,7 +245,7 @@ class JobFiles:
                 contains files of the user.
         """
         job_file = self._job_paths.job_file
-        if self._read_same(job_file) is not None:
+        if self._read_earlier(job_file) is not None:
             return
         remove_partial(job_file)
         work_dir = self._job_paths.work_dir
@@ -254,9 +257,9 @@ class JobFiles:
             )
         write_json(job_file, self._description)
 
-    def finish(self, results: JobResults) -> Manifest:
+    def finish(self, results: JobResults) -> ManifestT:
         """Writes and returns the manifest, which also contains `results`."""
-        manifest: Manifest = {**self._description, **results}
+        manifest = cast("ManifestT", {**self._description, **results})
         write_json(self._job_paths.manifest_file, manifest)
         self.remove_work()
         return manifest
@@ -274,10 +277,11 @@ class JobFiles:
             with contextlib.suppress(OSError):
                 os.rmdir(job_paths.work_dir)
 
-    def _read_same(self, path: str) -> JsonObject | None:
-        """Reads the manifest or job.json of a job like this one.
+    def _read_earlier(self, path: str) -> JsonObject | None:
+        """Reads the manifest or job.json that an earlier command wrote.
 
-        Returns None if the file does not exist.
+        Returns None if the file does not exist. Raises a ValueError if the
+        command had other flags or inputs than this job.
         """
         try:
             contents = read_json(path)
@@ -306,8 +310,13 @@ def _describe_changes(
         for name, value in description["flags"].items()
         if flags.get(name) != value
     ]
-    if earlier.get("model") != description.get("model"):
-        changes.append("another model")
+    # What a kind of job adds to a JobDescription, such as a model.
+    changes += [
+        f"another {name}"
+        for name, value in description.items()
+        if name not in JobDescription.__annotations__
+        and earlier.get(name) != value
+    ]
     if changes:
         return ", ".join(changes)
     return "other input files, or another version of this script"

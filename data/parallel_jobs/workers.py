@@ -20,7 +20,14 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, TypeVarTuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NamedTuple,
+    NoReturn,
+    TypeVar,
+    TypeVarTuple,
+)
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -81,6 +88,18 @@ def run_in_processes(
         reader.close()
 
 
+class _Answer(NamedTuple):
+    """What a worker process sends after a call.
+
+    Attributes:
+        result: what the call returned.
+        error: the error that the call raised, None if it returned.
+    """
+
+    result: Any = None
+    error: Exception | None = None
+
+
 # Any, because the results come through pipes.
 def _distribute_calls(
     calls: Sequence[tuple[object, ...]],
@@ -100,13 +119,13 @@ def _distribute_calls(
         idle = [pipe for pipe in busy if pipe in answered]
         for pipe in idle:
             try:
-                error, result = pipe.recv()
+                answer: _Answer = pipe.recv()
             except (EOFError, OSError):
                 _raise_death(processes[pipe])
-            if error is not None:
-                raise error
+            if answer.error is not None:
+                raise answer.error
             busy.remove(pipe)
-            yield result
+            yield answer.result
 
 
 def _start_process(
@@ -149,10 +168,7 @@ def answer_calls(
     pipe: connection.Connection,
     parent_pipe: connection.Connection,
 ) -> None:
-    """Runs in a worker process: makes each call that the parent sends.
-
-    The worker answers (error, result). The error or the result is None.
-    """
+    """Runs in a worker process: makes each call that the parent sends."""
     signal.signal(signal.SIGTERM, _end_process)
     threading.Thread(
         target=_end_with_parent, args=(parent_pipe,), daemon=True
@@ -161,11 +177,10 @@ def answer_calls(
     with contextlib.suppress(EOFError, OSError):
         while True:
             arguments = pipe.recv()
-            answer: tuple[Exception | None, object]
             try:
-                answer = (None, function(*arguments))
+                answer = _Answer(result=function(*arguments))
             except Exception as error:
-                answer = (error, None)
+                answer = _Answer(error=error)
             pipe.send(answer)
     # The worker ends by itself now. SIGTERM from `_end_with_parent` would
     # interrupt the end of Python, which would then print a traceback.

@@ -11,8 +11,9 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
+from data.text.characters import CharacterSpan
 from files import atomic
 from files.paths import StrPath
 from model_folders.scores import overall_scores, split_by_label
@@ -49,15 +50,14 @@ class JudgedPrediction(NamedTuple):
         verdict: what was right, and what was predicted.
         text: the text.
         name: id or number of the example.
-        marks: {"right", "predicted" or "unread": its spans, (start, end) in
-            characters}.
+        marks: {"right", "predicted" or "unread": its spans in the text}.
     """
 
     badness: float
     verdict: str
     text: str
     name: str | int
-    marks: Mapping[str, Sequence[tuple[int, int]]]
+    marks: Mapping[str, Sequence[CharacterSpan]]
 
     def pieces(self, length: int | None = None) -> Iterator[tuple[str, str]]:
         """Cuts the first `length` characters where a mark begins or ends.
@@ -80,8 +80,8 @@ class JudgedPrediction(NamedTuple):
             yield " ".join(marks), text[start:end]
 
 
-def _is_inside(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(first <= start and end <= after for first, after in spans)
+def _is_inside(start: int, end: int, spans: Sequence[CharacterSpan]) -> bool:
+    return any(span.start <= start and end <= span.end for span in spans)
 
 
 class Baseline(NamedTuple):
@@ -169,19 +169,35 @@ def wilson_interval(num_right: int, num_examples: int) -> tuple[float, float]:
     return max(low, 0.0), min(high, 1.0)
 
 
+class Outcome(NamedTuple, Generic[T]):
+    """An answer, and how it was predicted.
+
+    Attributes:
+        name: "right", "wrong" or "missed".
+        answer: a label or an entity.
+    """
+
+    name: str
+    answer: T
+
+
 def list_outcomes(
     gold: Iterable[T], predicted: Iterable[T]
-) -> list[tuple[str, T]]:
-    """Returns ("right", "wrong" or "missed", answer) of all answers.
+) -> list[Outcome[T]]:
+    """Compares the right answers with the predicted ones.
 
     Examples:
-        >>> list_outcomes(gold=["a", "b"], predicted=["b", "c"])
-        [('right', 'b'), ('wrong', 'c'), ('missed', 'a')]
+        >>> for outcome in list_outcomes(gold=["a", "b"], predicted=["b", "c"]):
+        ...     print(outcome.name, outcome.answer)
+        right b
+        wrong c
+        missed a
     """
     gold = dict.fromkeys(gold)
     predicted = dict.fromkeys(predicted)
     outcomes = [
-        ("right" if answer in gold else "wrong", answer) for answer in predicted
+        Outcome("right" if answer in gold else "wrong", answer)
+        for answer in predicted
     ]
     missed = [answer for answer in gold if answer not in predicted]
-    return outcomes + [("missed", answer) for answer in missed]
+    return outcomes + [Outcome("missed", answer) for answer in missed]

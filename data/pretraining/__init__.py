@@ -23,6 +23,7 @@ do. A unit reads some parts of the corpus, and writes some shards:
     sharded_writing.py: `write_records_at_scale`, which begins here, and the job
         that creates the units and combines their results
     instance_units.py: a unit, which writes its shards
+    record_manifests.py: the manifest beside the records
     corpus_parts.py: splits the text files into parts of about 4 MB
 
 Training reads the records:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from absl import logging
 
@@ -64,15 +65,26 @@ def _warn_of_mistakes(corpus: Mapping[str, int]) -> None:
         )
 
 
-# {name of a count: (pattern of lines that are not sentences, what they are and
-# what to do)}. Tools such as WikiExtractor write these lines around texts.
-_PATTERN_AND_ADVICE_OF_COUNT = {
-    "num_doc_tags": (
+class _Markup(NamedTuple):
+    """Lines that tools such as WikiExtractor write around texts.
+
+    Attributes:
+        pattern: pattern of the lines.
+        advice: what the lines are, and what to do.
+    """
+
+    pattern: re.Pattern[str]
+    advice: str
+
+
+# {name of a count: the lines that it counts}.
+_MARKUP_OF_COUNT = {
+    "num_doc_tags": _Markup(
         re.compile(r"</?doc(\s.*)?>$"),
         "<doc> tags, as WikiExtractor writes them, and would become sentences. "
         "Remove them: sed -E '/^<\\/?doc( |>)/d'",
     ),
-    "num_json_lines": (
+    "num_json_lines": _Markup(
         re.compile(r'\{\s*".*\}$'),
         "JSON, of which keys and marks would become words. Extract the texts: "
         "jq -r '.text + \"\\n\"'",
@@ -95,8 +107,8 @@ def guess_markup(line: str) -> str | None:
     """
     if not line.startswith(("<", "{")):
         return None
-    for name, (pattern, _) in _PATTERN_AND_ADVICE_OF_COUNT.items():
-        if pattern.match(line):
+    for name, markup in _MARKUP_OF_COUNT.items():
+        if markup.pattern.match(line):
             return name
     return None
 
@@ -106,6 +118,8 @@ def warn_of_markup(counts: Mapping[str, int]) -> None:
 
     `counts` is {name of a count: number of lines}.
     """
-    for name, (_, advice) in _PATTERN_AND_ADVICE_OF_COUNT.items():
+    for name, markup in _MARKUP_OF_COUNT.items():
         if num_lines := counts.get(name):
-            logging.warning("%d lines of the input are %s", num_lines, advice)
+            logging.warning(
+                "%d lines of the input are %s", num_lines, markup.advice
+            )

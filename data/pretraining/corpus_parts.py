@@ -4,7 +4,7 @@ A part begins with a new document, unless the document before it is very long.
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from data.io import text_files
 from data.pretraining.documents import LineRange
@@ -50,11 +50,17 @@ def split_corpus(input_files: Sequence[str]) -> list[CorpusPart]:
             # The part ends near the next multiple of total / num_parts.
             part_number = (before + start) * num_parts // total + 1
             border = total * part_number // num_parts - before
-            end, is_cut = size, False
+            next_part = _PartStart(size, is_in_document=False)
             if border < size and not is_compressed:
-                end, is_cut = _find_part_start(path, border)
+                next_part = _find_part_start(path, border)
+            end = next_part.position
             line_ranges.append(
-                LineRange(path, start, end if end < size else None, is_cut)
+                LineRange(
+                    path,
+                    start,
+                    end if end < size else None,
+                    is_cut=next_part.is_in_document,
+                )
             )
             if end >= border:
                 parts.append(line_ranges)
@@ -64,16 +70,25 @@ def split_corpus(input_files: Sequence[str]) -> list[CorpusPart]:
     return parts or [[]]
 
 
-def _find_part_start(path: str, position: int) -> tuple[int, bool]:
+class _PartStart(NamedTuple):
+    """Where a part begins in a file.
+
+    Attributes:
+        position: offset of the part's first byte.
+        is_in_document: whether this byte is in the middle of a document.
+    """
+
+    position: int
+    is_in_document: bool
+
+
+def _find_part_start(path: str, position: int) -> _PartStart:
     """Finds where a part begins after the byte `position`.
 
     The part begins at the first line of text after a blank line, so that no
     part consists of blank lines. If there is no blank line in the next
     _MAX_SEARCH bytes, the part begins with the first line after `position`, in
     the middle of a document.
-
-    Returns (offset of the part's first byte, True if this byte is in the middle
-    of a document).
     """
     with text_files.open_binary(path) as file:
         file.seek(position)
@@ -85,8 +100,8 @@ def _find_part_start(path: str, position: int) -> tuple[int, bool]:
             if not line.strip():
                 is_after_blank = True
             elif is_after_blank:
-                return position, False
+                return _PartStart(position, is_in_document=False)
             position += len(line)
             if not is_after_blank and position >= first_line + _MAX_SEARCH:
-                return first_line, True
-    return position, False
+                return _PartStart(first_line, is_in_document=True)
+    return _PartStart(position, is_in_document=False)

@@ -69,9 +69,11 @@ class EncodedVocabulary(dict[str, EncodedToken]):
     """
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
-        for token, token_id in vocab.items():
-            code = tf_examples.encode_varint(token_id)
-            self[token] = Continuation(code) if token[:2] == "##" else code
+        for wordpiece, token_id in vocab.items():
+            token = tf_examples.encode_varint(token_id)
+            if wordpiece.startswith("##"):
+                token = Continuation(token)
+            self[wordpiece] = token
         self.encoded_tokens = list(self.values())
 
 
@@ -90,9 +92,10 @@ class TextEncoder:
         )
         vocabulary = EncodedVocabulary(tokenizer.vocab)
         self.vocabulary = vocabulary
-        self._words = WordCache(
+        self._tokens_of_words = WordCache(
             lambda word: [
-                vocabulary[token] for token in tokenizer.tokenize_word(word)
+                vocabulary[wordpiece]
+                for wordpiece in tokenizer.tokenize_word(word)
             ]
         )
         self._split_sentences = create_sentence_splitter(options.sentence_split)
@@ -103,8 +106,8 @@ class TextEncoder:
         for line in lines:
             for sentence in self._split_sentences(line):
                 words = characters.clean_text(sentence).split()
-                if encoded := self._words.of_all(words):
-                    document.append(encoded)
+                if tokens := self._tokens_of_words.of_all(words):
+                    document.append(tokens)
         return document
 
 
@@ -144,13 +147,13 @@ class DocumentReader:
             max_characters: a document that is longer becomes several.
         """
         lines = self._read_lines(line_ranges)
-        for document_lines, is_end in _split_documents(lines, max_characters):
-            if not is_wanted(zlib.crc32("\n".join(document_lines).encode())):
+        for part in _split_documents(lines, max_characters):
+            if not is_wanted(zlib.crc32("\n".join(part.lines).encode())):
                 continue
-            document = self._encoder.encode(document_lines)
+            document = self._encoder.encode(part.lines)
             self._count_sentences(document)
             if document:
-                self.counts["num_documents"] += is_end
+                self.counts["num_documents"] += part.ends_document
                 yield document
 
     def _read_lines(self, line_ranges: Iterable[LineRange]) -> Iterator[str]:
@@ -160,9 +163,9 @@ class DocumentReader:
                 line_range.path, line_range.start, line_range.end
             )
             num_dropped = 0
-            for unstripped_line, num_dropped_in_line in lines:
-                num_dropped += num_dropped_in_line
-                line = unstripped_line.strip()
+            for lossy_line in lines:
+                num_dropped += lossy_line.num_dropped
+                line = lossy_line.text.strip()
                 if markup := guess_markup(line):
                     self.counts[markup] += 1
                 yield line
@@ -180,31 +183,44 @@ class DocumentReader:
         counts["num_sentences"] += len(document)
 
 
+class _DocumentPart(NamedTuple):
+    """Successive lines of a document, without empty lines.
+
+    Attributes:
+        lines: the lines.
+        ends_document: whether the document ends with these lines.
+    """
+
+    lines: list[str]
+    ends_document: bool
+
+
 def _split_documents(
     lines: Iterable[str], max_characters: float
-) -> Iterator[tuple[list[str], bool]]:
-    """Yields (lines of a document, whether the document ends with them).
+) -> Iterator[_DocumentPart]:
+    """Yields the documents of lines, each whole or in several parts.
 
-    An empty line ends a document. A document of `max_characters` or more is
-    yielded in several pieces.
+    An empty line ends a document. A part has `max_characters` or more, unless
+    the document ends with it.
 
     Examples:
-        >>> [*_split_documents(["It left.", "", "A", "tug"], max_characters=4)]
-        [(['It left.'], True), (['A', 'tug'], False)]
-        >>> [*_split_documents(["It left.", "A", "tug", ""], max_characters=4)]
-        [(['It left.'], False), (['A', 'tug'], True)]
+        >>> lines = ["It left.", "A", "tug", ""]
+        >>> for part in _split_documents(lines, max_characters=4):
+        ...     print(part.lines, part.ends_document)
+        ['It left.'] False
+        ['A', 'tug'] True
     """
     document_lines: list[str] = []
     num_characters = 0
     for line in lines:
-        # Wait for the line after a full piece, because only an empty line ends
+        # Wait for the line after a full part, because only an empty line ends
         # the document.
         if document_lines and (not line or num_characters >= max_characters):
-            yield document_lines, not line
+            yield _DocumentPart(document_lines, ends_document=not line)
             document_lines = []
             num_characters = 0
         if line:
             document_lines.append(line)
             num_characters += len(line)
     if document_lines:
-        yield document_lines, False
+        yield _DocumentPart(document_lines, ends_document=False)

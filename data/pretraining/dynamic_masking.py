@@ -2,7 +2,7 @@
 
 The method is from Liu et al. 2019 (RoBERTa), section 4.1. The fractions of
 WordPieces that become [MASK], stay unchanged or become random are from
-create_masked_lm_predictions in Google's code. B = batch size, F =
+create_masked_lm_predictions in Google's code. B = batch size, T =
 max_seq_length, P = max_predictions_per_seq.
 """
 
@@ -58,9 +58,9 @@ class DynamicMasking:
         """Masks the WordPieces of a batch of records.
 
         Args:
-            features: dict with input_ids and input_mask, int32 [B, F].
+            features: dict with input_ids and input_mask, int32 [B, T].
             draws: random numbers from `draw` for each record, float32
-                [B, 3, F].
+                [B, 3, T].
 
         Returns:
             `features` with input_ids masked, and masked_lm_positions,
@@ -81,9 +81,9 @@ class DynamicMasking:
     def _choose_tokens(
         self, features: dict[str, tf.Tensor], order_draws: tf.Tensor
     ) -> tf.Tensor:
-        """Chooses the WordPieces to predict, bool [B, F].
+        """Chooses the WordPieces to predict, bool [B, T].
 
-        `order_draws`, float32 [B, F], determine the order of the choice.
+        `order_draws`, float32 [B, T], determine the order of the choice.
         """
         input_ids = features["input_ids"]
         can_be_masked = features["input_mask"] > 0
@@ -110,7 +110,7 @@ class DynamicMasking:
     def _number_words(
         self, input_ids: tf.Tensor, can_be_masked: tf.Tensor
     ) -> tf.Tensor:
-        """Returns the index of each WordPiece's word, int32 [B, F].
+        """Returns the index of each WordPiece's word, int32 [B, T].
 
         The index is -1 for a token that cannot be masked. For example, the
         result is -1 0 1 1 -1 for [CLS] who moore ##d [SEP].
@@ -127,11 +127,11 @@ class DynamicMasking:
     def _compute_replacements(
         self, input_ids: tf.Tensor, kind_draws: tf.Tensor, word_draws: tf.Tensor
     ) -> tf.Tensor:
-        """Returns the replacement of each WordPiece, if chosen, int32 [B, F].
+        """Returns the replacement of each WordPiece, if chosen, int32 [B, T].
 
         A WordPiece becomes [MASK], stays unchanged, or becomes a random
-        WordPiece. `kind_draws`, float32 [B, F], determine which of the three,
-        and `word_draws`, float32 [B, F], determine the random WordPiece.
+        WordPiece. `kind_draws`, float32 [B, T], determine which of the three,
+        and `word_draws`, float32 [B, T], determine the random WordPiece.
         """
         options = self._options
         random_words = tf.cast(
@@ -150,7 +150,7 @@ class DynamicMasking:
     ) -> dict[str, tf.Tensor]:
         """Returns the features that contain the positions and ids to predict.
 
-        `chosen`, bool [B, F], is True for each WordPiece to predict. For
+        `chosen`, bool [B, T], is True for each WordPiece to predict. For
         example, two of at most four WordPieces are chosen from one record:
 
             input_ids            2 14 15 16 3
@@ -184,9 +184,9 @@ def _choose_words(
 
     `num_to_predict`, int32 [B], is the maximum number of WordPieces to choose
     in each record. A word that would exceed it is skipped. `words`, int32 [B,
-    F], contains the index of each WordPiece's word, or -1 if it cannot be
-    masked. `draws`, float32 [B, F], determines the order: the word w with the
-    smallest draw in column w is first. Returns bool [B, F], True for each
+    T], contains the index of each WordPiece's word, or -1 if it cannot be
+    masked. `draws`, float32 [B, T], determines the order: the word w with the
+    smallest draw in column w is first. Returns bool [B, T], True for each
     WordPiece of a chosen word.
 
     For example, at most 3 WordPieces are chosen from the words 0, 1 and 2:

@@ -10,6 +10,7 @@ import functools
 import itertools
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from data.io import tfrecords
 from data.parallel_jobs.job_files import UnitResult
@@ -24,13 +25,26 @@ from files.json_files import write_json
 # documents, and of bytes of records in memory. Without these limits, compressed
 # files or a large --dupe_factor could exhaust the memory.
 _MAX_CHARACTERS = 8 << 20
-_MAX_TOKENS = 2 << 20
+_MAX_WORDPIECES = 2 << 20
 _MAX_RECORD_BYTES = 128 << 20
 # --eval_fraction is a multiple of 1 / _NUM_HASHES.
 _NUM_HASHES = 10_000
 # A process keeps the encoder for its next unit, because the vocabulary and the
 # cache of words are large.
 load_text_encoder = functools.lru_cache(maxsize=1)(TextEncoder)
+
+
+class _DocumentGroup(NamedTuple):
+    """Documents of a part that are in memory together.
+
+    Attributes:
+        documents: the documents, in random order.
+        rng: the generator of the random draws for the part. The next group of
+            the part continues its draws.
+    """
+
+    documents: list[Document]
+    rng: random.Random
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,16 +93,13 @@ class InstanceUnit:
 
     def _read_shuffled_groups(
         self, reader: DocumentReader
-    ) -> Iterator[tuple[list[Document], random.Random]]:
-        """Yields groups of documents that fit into memory, in random order.
-
-        Beside each group is the generator of its random draws.
-        """
+    ) -> Iterator[_DocumentGroup]:
+        """Yields groups of documents that fit into memory."""
         for name, documents in self._read_documents(reader).items():
             rng = random.Random(f"{self.options.random_seed}/{name}")
             for group in _group_documents(documents):
                 shuffle(group, rng)
-                yield group, rng
+                yield _DocumentGroup(group, rng)
 
     def _read_documents(
         self, reader: DocumentReader
@@ -124,7 +135,7 @@ def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
     for document in documents:
         group.append(document)
         num_wordpieces += sum(map(len, document))
-        if num_wordpieces >= _MAX_TOKENS:
+        if num_wordpieces >= _MAX_WORDPIECES:
             yield group
             group = []
             num_wordpieces = 0
@@ -133,35 +144,32 @@ def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def _create_all_records(
-    groups: Iterable[tuple[list[Document], random.Random]],
-    encoder: InstanceEncoder,
+    groups: Iterable[_DocumentGroup], encoder: InstanceEncoder
 ) -> Iterator[bytes]:
     """Yields the records of all groups, one group after the other."""
     previous: list[Document] = []
-    for group, rng in groups:
+    for group in groups:
         # The random next sentences of a single document come from the group
         # before it.
-        lent = previous if len(group) == 1 else []
-        yield from _create_records_of_group(group, lent, encoder, rng)
-        previous = group
+        lent = previous if len(group.documents) == 1 else []
+        yield from _create_records_of_group(group, lent, encoder)
+        previous = group.documents
 
 
 def _create_records_of_group(
-    group: Sequence[Document],
-    lent: Sequence[Document],
-    encoder: InstanceEncoder,
-    rng: random.Random,
+    group: _DocumentGroup, lent: Sequence[Document], encoder: InstanceEncoder
 ) -> Iterator[bytes]:
     """Yields the records of a group of documents, in random order.
 
     The documents in `lent` only provide random next sentences.
     """
-    available = [*group, *lent]
+    documents, rng = group
+    available = [*documents, *lent]
     creator = InstanceCreator(encoder.vocabulary, encoder.options, rng)
     batch: list[bytes] = []
     num_bytes = 0
     for _ in range(encoder.options.dupe_factor):
-        for index in range(len(group)):
+        for index in range(len(documents)):
             created = creator.create_instances_from_document(available, index)
             encoded = [*map(encoder.encode_and_count, created)]
             batch += encoded

@@ -44,6 +44,21 @@ class TrainingInstance(NamedTuple):
     labels: list[EncodedToken]
 
 
+class MaskedTokens(NamedTuple):
+    """The WordPieces of an instance, of which some are masked.
+
+    Attributes:
+        tokens: the WordPieces after masking.
+        positions: the positions of the WordPieces to predict, in ascending
+            order.
+        labels: the original WordPieces at these positions.
+    """
+
+    tokens: list[EncodedToken]
+    positions: list[int]
+    labels: list[EncodedToken]
+
+
 @dataclasses.dataclass(frozen=True)
 class InstanceCreator:
     """Creates instances from documents, and masks WordPieces in them.
@@ -142,7 +157,7 @@ class InstanceCreator:
         self,
         tokens: Sequence[EncodedToken],
         candidates: Sequence[int],
-    ) -> tuple[list[EncodedToken], list[int], list[EncodedToken]]:
+    ) -> MaskedTokens:
         """Chooses and masks the WordPieces to predict.
 
         A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
@@ -152,11 +167,6 @@ class InstanceCreator:
         Args:
             tokens: the WordPieces of an instance.
             candidates: positions of all WordPieces except [CLS] and [SEP].
-
-        Returns:
-            (the WordPieces after masking, the positions of the WordPieces to
-            predict in ascending order, the original WordPieces at these
-            positions).
         """
         options = self.options
         num_to_predict = min(
@@ -175,7 +185,7 @@ class InstanceCreator:
         output_tokens = self._replace_tokens(tokens, chosen)
         positions = sorted(chosen)
         labels = [tokens[position] for position in positions]
-        return output_tokens, positions, labels
+        return MaskedTokens(output_tokens, positions, labels)
 
     def _replace_tokens(
         self,

@@ -8,12 +8,13 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import google_crc32c
 
 from data.io import text_files, tf_examples, tfrecords
-from data.parallel_jobs.job_files import MANIFEST_ENDING, Manifest
+from data.parallel_jobs.job_files import MANIFEST_ENDING
+from data.pretraining.record_manifests import RecordManifest
 from files.json_files import parse_json
 from model_folders.fingerprints import RecordFileFingerprint
 from terminal import progress
@@ -45,13 +46,25 @@ def are_masked(files: Sequence[str]) -> bool:
     return not is_unmasked
 
 
-def read_masking_and_lengths(
-    files: Sequence[str],
-) -> tuple[bool, dict[str, int]]:
-    """Returns (whether records contain masks, {name of a flag: length}).
+class MaskingAndLengths(NamedTuple):
+    """The form of the records of some files.
 
-    The flags are "max_seq_length" and "max_predictions_per_seq". For records
-    without masks, only a manifest contains "max_predictions_per_seq".
+    Attributes:
+        are_masked: whether the records contain masks.
+        lengths: {name of a flag: length of the records}. The flags are
+            "max_seq_length" and "max_predictions_per_seq", unless nothing shows
+            their length.
+    """
+
+    are_masked: bool
+    lengths: dict[str, int]
+
+
+def read_masking_and_lengths(files: Sequence[str]) -> MaskingAndLengths:
+    """Reads the form of records from the first record, and from the manifest.
+
+    For records without masks, only a manifest shows the length
+    "max_predictions_per_seq". Files without records have no lengths.
 
     Args:
         files: paths of the files, whose records have the same lengths.
@@ -76,11 +89,13 @@ def read_masking_and_lengths(
                 "masked_lm_positions", flags.get("max_predictions_per_seq")
             ),
         }
-        has_masks = "masked_lm_positions" in lengths
-        return has_masks, {
-            name: length for name, length in flag_lengths.items() if length
-        }
-    return False, {}
+        return MaskingAndLengths(
+            are_masked="masked_lm_positions" in lengths,
+            lengths={
+                name: length for name, length in flag_lengths.items() if length
+            },
+        )
+    return MaskingAndLengths(are_masked=False, lengths={})
 
 
 def _find_manifest(path: str) -> str | None:
@@ -97,12 +112,12 @@ def _find_manifest(path: str) -> str | None:
     return None
 
 
-def _read_manifest(file: str | None) -> Manifest | None:
+def _read_manifest(file: str | None) -> RecordManifest | None:
     if file is None:
         return None
     with text_files.open_binary(file) as reader:
         # create_pretraining_data.py wrote the file.
-        return cast("Manifest", parse_json(reader.read(), file))
+        return cast("RecordManifest", parse_json(reader.read(), file))
 
 
 def fingerprint_records(files: Iterable[str]) -> list[RecordFileFingerprint]:
@@ -140,7 +155,7 @@ def fingerprint_records(files: Iterable[str]) -> list[RecordFileFingerprint]:
 
 
 def _list_entries(
-    manifest: Manifest | None,
+    manifest: RecordManifest | None,
 ) -> dict[str, tfrecords.ShardEntry]:
     """Returns {name of a shard: its entry}."""
     if manifest is None:

@@ -191,8 +191,10 @@ class InstanceEncoder:
         return encode_instance(instance, self.options)
 
     def _log_instance(self, instance: TrainingInstance) -> None:
-        names = {code: name for name, code in self.vocabulary.items()}
-        text = " ".join(names[token] for token in instance.tokens)
+        wordpieces = {
+            token: wordpiece for wordpiece, token in self.vocabulary.items()
+        }
+        text = " ".join(wordpieces[token] for token in instance.tokens)
         logging.debug("*** Example ***\ntokens: %s", text)
 
 

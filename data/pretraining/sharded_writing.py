@@ -20,7 +20,6 @@ from data.parallel_jobs.job import Job, choose_unit_runner
 from data.parallel_jobs.job_files import (
     JobDescription,
     JobPaths,
-    JobResults,
     UnitResult,
     create_input_entries,
 )
@@ -29,6 +28,7 @@ from data.pretraining.corpus_parts import split_corpus
 from data.pretraining.instance_units import InstanceUnit, load_text_encoder
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.record_manifests import RecordManifest, RecordResults
 from data.pretraining.record_writing import WrittenRecords
 from files.paths import absolute_path, is_remote
 
@@ -101,7 +101,7 @@ def write_records_at_scale(
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class InstanceJob(Job[InstanceUnit]):
+class InstanceJob(Job[InstanceUnit, RecordManifest]):
     """The job that turns a corpus into shards of instances.
 
     `num_shards` does not count the shard of held-out documents.
@@ -121,6 +121,11 @@ class InstanceJob(Job[InstanceUnit]):
             self.output_file,
             named_shards={"eval_shards": eval_file(self.output_file)},
         )
+
+    @property
+    def manifest_type(self) -> type[RecordManifest]:
+        """The entries of the manifest."""
+        return RecordManifest
 
     def describe(self) -> JobDescription:
         """Returns the flags, and the checksums of the corpus and vocabulary."""
@@ -177,7 +182,7 @@ class InstanceJob(Job[InstanceUnit]):
 
     def combine_results(
         self, units: Sequence[InstanceUnit], results: Sequence[UnitResult]
-    ) -> JobResults:
+    ) -> RecordResults:
         """Combines the results of the units, and logs the counts.
 
         Raises:
@@ -192,7 +197,7 @@ class InstanceJob(Job[InstanceUnit]):
             entries = eval_shards if unit.is_evaluation else shards
             entries += result["shards"]
         check_and_log_counts(counts, self.input_files)
-        combined: JobResults = {"corpus": dict(counts), "shards": shards}
+        combined: RecordResults = {"corpus": dict(counts), "shards": shards}
         if not eval_shards:
             return combined
         num_held_out = sum(entry["num_records"] for entry in eval_shards)

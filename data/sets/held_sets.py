@@ -9,7 +9,7 @@ import abc
 import collections
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from absl import logging
 
@@ -30,9 +30,10 @@ class HeldSets(abc.ABC, Generic[ExampleT]):
 
     A command needs a set several times before it trains, for example to collect
     labels and then to choose a length. So that the file is read only once,
-    `read` holds the set. Call it as often and in any order you like. Then the
-    run calls `take` once for each set, when it writes the set's records. After
-    that, nothing is held of the set, so that its memory can be freed.
+    `read` holds the set. Call `read` and `read_labels` as often and in any
+    order you like. Then the run calls `take` once for each set, when it writes
+    the set's records. After that, nothing is held of the set, so that its
+    memory can be freed. The labels stay.
 
     A subclass says how a set is read, in `read_sets`, and overrides
     `read_labels` if its task has labels.
@@ -200,6 +201,19 @@ class FileSets(HeldSets[RowExampleT]):
             self._labels_of_rows = labels
         return [*self._labels_of_rows]
 
+    def take(self, set_name: BaseSet) -> list[RowExampleT]:
+        """Returns the examples of a set, and does not hold them any longer.
+
+        The labels that its rows name are collected before, so that
+        `read_labels` returns them even after all sets were taken.
+
+        Raises:
+            RuntimeError: the set was taken before.
+        """
+        if set_name not in self._taken:
+            self.read_labels()
+        return super().take(set_name)
+
     def read_sets(
         self, set_name: BaseSet
     ) -> Mapping[BaseSet, list[RowExampleT]]:
@@ -273,10 +287,17 @@ class FileSets(HeldSets[RowExampleT]):
         return collections.Counter(itertools.chain.from_iterable(labels))
 
 
+class SplitExamples(NamedTuple, Generic[T]):
+    """The examples of a file, split into two sets."""
+
+    train: list[T]
+    dev: list[T]
+
+
 def split_examples(
     path: str, examples: Sequence[T], keys: Sequence[str], fraction: float
-) -> tuple[list[T], list[T]]:
-    """Returns the train set and the dev set of a file.
+) -> SplitExamples[T]:
+    """Splits the examples of a file into a train set and a dev set.
 
     Args:
         path: value of --data_file, for the error.
@@ -287,12 +308,11 @@ def split_examples(
     Raises:
         ValueError: one of the sets is empty.
     """
-    train: list[T] = []
-    dev: list[T] = []
+    split: SplitExamples[T] = SplitExamples([], [])
     for example, key in zip(examples, keys, strict=True):
         is_dev = split_fraction_of(key) < fraction
-        (dev if is_dev else train).append(example)
-    for name, set_examples in (("train", train), ("dev", dev)):
+        (split.dev if is_dev else split.train).append(example)
+    for name, set_examples in split._asdict().items():
         if not set_examples:
             raise ValueError(
                 f"{path}: with --dev_fraction={fraction:g}, none of the "
@@ -300,7 +320,7 @@ def split_examples(
                 "another --dev_fraction, or make the sets yourself "
                 "(--data_dir)"
             )
-    return train, dev
+    return split
 
 
 def _log_label_split(

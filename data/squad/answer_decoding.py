@@ -192,8 +192,8 @@ def _create_candidate(
     if feature is None or first == 0:
         return Candidate("", -1, -1, *logits)
     if feature.token_to_char_map is not None:
-        start = feature.token_to_char_map[first][0]
-        end = feature.token_to_char_map[last][1]
+        start = feature.token_to_char_map[first].start
+        end = feature.token_to_char_map[last].end
         return Candidate(example.context[start:end], start, end, *logits)
     tok_text = " ".join(feature.tokens[first : last + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")

@@ -7,6 +7,7 @@ from typing import NotRequired, TypedDict
 from data.predictions.report import Baseline, Heading, JudgedPrediction, Report
 from data.squad.answer_scoring import compute_exact, compute_f1
 from data.squad.squad_questions import Question, SquadFile, read_field
+from data.text.characters import CharacterSpan
 from files.paths import StrPath
 
 
@@ -78,9 +79,10 @@ def _create_judged_prediction(
     for answer in answers:
         start = answer.get("answer_start")
         if type(start) is int:
-            gold_spans.append((start, start + len(answer["text"])))
+            end = start + len(answer["text"])
+            gold_spans.append(CharacterSpan(start, end))
     matches = re.finditer(re.escape(predicted), context)
-    predicted_spans = [match.span() for match in matches]
+    predicted_spans = [CharacterSpan(*match.span()) for match in matches]
     # A right one comes first.
     predicted_spans.sort(key=lambda span: span not in gold_spans)
     asked = read_field(qa, "question", str, place)

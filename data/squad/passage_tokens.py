@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from data.squad.squad_examples import WORD, SquadExample
+from data.text.characters import CharacterSpan
 from data.text.tokenization import BasicTokenizer, FullTokenizer
 
 
@@ -33,14 +34,14 @@ class Passage:
         word_of_token: index of the word that contains each token.
         first_tokens: index of each word's first token, then the number of all
             tokens.
-        char_spans: the characters (start, end) of each token. None without
+        char_spans: the characters of each token. None without
             --use_char_offsets.
     """
 
     tokens: list[str]
     word_of_token: list[int]
     first_tokens: list[int]
-    char_spans: list[tuple[int, int]] | None
+    char_spans: list[CharacterSpan] | None
 
 
 class AnswerTokens(NamedTuple):
@@ -75,7 +76,7 @@ class PassageTokenizer:
             tokenizer.tokenize
         )
         self._char_spans_of = functools.lru_cache(maxsize=2**16)(
-            lambda word: tokenize_with_spans(word, tokenizer)[1]
+            lambda word: tokenize_with_spans(word, tokenizer).spans
         )
 
     def tokenize(self, example: SquadExample) -> Passage:
@@ -85,7 +86,7 @@ class PassageTokenizer:
         char_spans = None
         if self._use_char_offsets:
             char_spans = [
-                (word.start() + start, word.start() + end)
+                CharacterSpan(word.start() + start, word.start() + end)
                 for word in WORD.finditer(example.context)
                 for start, end in self._char_spans_of(word.group())
             ]
@@ -97,18 +98,24 @@ class PassageTokenizer:
         )
 
 
-def tokenize_with_spans(
-    text: str, tokenizer: FullTokenizer
-) -> tuple[list[str], list[tuple[int, int]]]:
+class SpannedTokens(NamedTuple):
+    """The WordPieces of a text, and where they are in it.
+
+    Attributes:
+        tokens: the WordPieces.
+        spans: the characters of each WordPiece. If a WordPiece ends with a
+            letter that combining accents follow, its span includes them.
+    """
+
+    tokens: list[str]
+    spans: list[CharacterSpan]
+
+
+def tokenize_with_spans(text: str, tokenizer: FullTokenizer) -> SpannedTokens:
     """Tokenizes a text, and finds the characters of each token.
 
-        "Škoda (1895)" -> sko   ##da   (      1895    )
-                          (0,3) (3,5) (6,7) (7,11) (11,12)
-
-    Returns:
-        (tokens, spans). `tokens` is a list of WordPieces. `spans` contains the
-        (start, end) of each WordPiece in `text`. If a WordPiece ends with a
-        letter that combining accents follow, its span includes them.
+    "Škoda (1895)" -> sko   ##da   (      1895    )
+                      (0,3) (3,5) (6,7) (7,11) (11,12)
     """
     basic = tokenizer.basic_tokenizer
     # Tokenizing a whole text, or each of its characters separately, results in
@@ -129,9 +136,9 @@ def tokenize_with_spans(
             end = origin[position + length - 1] + 1
             end = _skip_accents(text, end, basic)
             tokens.append(token)
-            spans.append((origin[position], end))
+            spans.append(CharacterSpan(origin[position], end))
             position += length
-    return tokens, spans
+    return SpannedTokens(tokens, spans)
 
 
 def _skip_accents(text: str, start: int, tokenizer: BasicTokenizer) -> int:
@@ -161,13 +168,13 @@ def find_answer_tokens(
 
 
 def _find_answer_by_chars(
-    example: SquadExample, char_spans: list[tuple[int, int]]
+    example: SquadExample, char_spans: list[CharacterSpan]
 ) -> AnswerTokens:
     """Finds all tokens that overlap the answer's characters."""
     start = example.answer_start
     end = start + len(example.orig_answer_text)
-    first = bisect.bisect_right(char_spans, start, key=lambda span: span[1])
-    end_token = bisect.bisect_left(char_spans, end, key=lambda span: span[0])
+    first = bisect.bisect_right(char_spans, start, key=lambda span: span.end)
+    end_token = bisect.bisect_left(char_spans, end, key=lambda span: span.start)
     return AnswerTokens(first, end_token - 1)
 
 

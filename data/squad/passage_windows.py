@@ -20,6 +20,7 @@ from data.squad.passage_tokens import (
 )
 from data.squad.squad_examples import SquadExample
 from data.squad.squad_options import WindowOptions
+from data.text.characters import CharacterSpan
 from data.text.token_windows import cut_spans, find_max_context_windows
 from data.text.tokenization import FullTokenizer
 
@@ -48,8 +49,8 @@ class SquadFeatures:
         start_position, end_position: in training: positions of the answer's
             first and last token, or 0 if the window does not contain it.
         is_impossible: whether the passage does not answer the question.
-        token_to_char_map: {position of a passage token: (start, end) of its
-            characters in the passage}. None without --use_char_offsets.
+        token_to_char_map: {position of a passage token: its characters in the
+            passage}. None without --use_char_offsets.
     """
 
     unique_id: int
@@ -64,7 +65,7 @@ class SquadFeatures:
     start_position: int | None = None
     end_position: int | None = None
     is_impossible: bool | None = None
-    token_to_char_map: dict[int, tuple[int, int]] | None = None
+    token_to_char_map: dict[int, CharacterSpan] | None = None
 
 
 class _PassagePart(NamedTuple):
@@ -87,7 +88,7 @@ class _TokenMaps(TypedDict):
 
     token_to_orig_map: dict[int, int]
     token_is_max_context: dict[int, bool]
-    token_to_char_map: dict[int, tuple[int, int]] | None
+    token_to_char_map: dict[int, CharacterSpan] | None
 
 
 def create_squad_features(
@@ -116,12 +117,9 @@ def create_squad_features(
         for doc_span_index, part in enumerate(parts):
             part_tokens = passage.tokens[part.start : part.end]
             tokens = [*tokens_before, *part_tokens, "[SEP]"]
-            start_position = None
-            end_position = None
+            positions = None
             if is_training:
-                start_position, end_position = _compute_answer_positions(
-                    answer, part, num_before
-                )
+                positions = _move_answer(answer, part, num_before)
             yield SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
@@ -131,8 +129,8 @@ def create_squad_features(
                 **tokenizer.create_inputs(
                     tokens, num_before, options.max_seq_length
                 ),
-                start_position=start_position,
-                end_position=end_position,
+                start_position=positions and positions.first,
+                end_position=positions and positions.last,
                 is_impossible=example.is_impossible,
             )
 
@@ -162,27 +160,28 @@ def _cut_passage(
         yield _PassagePart(start, end, is_max_context.tolist())
 
 
-def _compute_answer_positions(
+def _move_answer(
     answer: AnswerTokens | None, part: _PassagePart, num_before: int
-) -> tuple[int, int]:
-    """Returns the positions of an answer's first and last token in a window.
+) -> AnswerTokens:
+    """Returns the tokens of an answer, with their positions in a window.
 
-    The positions are 0 if the window does not contain all of the answer. The
-    window contains `num_before` other tokens before its part of the passage.
+    The answer is [CLS], at the position 0, if the window does not contain all
+    of it. The window contains `num_before` other tokens before its part of the
+    passage.
 
     Examples:
         >>> answer = AnswerTokens(first=5, last=6)
         >>> part = _PassagePart(start=4, end=10, is_max_context=[])
-        >>> _compute_answer_positions(answer, part, num_before=5)
-        (6, 7)
+        >>> _move_answer(answer, part, num_before=5)
+        AnswerTokens(first=6, last=7)
         >>> part = _PassagePart(start=0, end=6, is_max_context=[])
-        >>> _compute_answer_positions(answer, part, num_before=5)
-        (0, 0)
+        >>> _move_answer(answer, part, num_before=5)
+        AnswerTokens(first=0, last=0)
     """
     if not answer or answer.first < part.start or answer.last >= part.end:
-        return 0, 0
+        return AnswerTokens(0, 0)
     shift = num_before - part.start
-    return answer.first + shift, answer.last + shift
+    return AnswerTokens(answer.first + shift, answer.last + shift)
 
 
 def _map_tokens(

@@ -37,6 +37,18 @@ class Question(NamedTuple):
     place: str
 
 
+class _PlacedObject(NamedTuple):
+    """An object of a file: an entry, or a paragraph of one.
+
+    Attributes:
+        place: the file and the object's place in it, for messages.
+        fields: the object.
+    """
+
+    place: str
+    fields: JsonObject
+
+
 class SquadFile(NamedTuple):
     """The questions of a SQuAD file.
 
@@ -77,41 +89,34 @@ def read_squad_file(
 
 def _read_questions(path: str, layout: TableLayout) -> Iterator[Question]:
     """Yields each question of a file, for `read_squad_file`."""
-    for article_place, article in _read_entries(path, layout):
-        for place, paragraph in _read_paragraphs(article, article_place):
+    for entry in _read_entries(path, layout):
+        for place, paragraph in _list_paragraphs(entry):
             context = read_field(paragraph, "context", str, place)
             if "qas" not in paragraph:
                 qa = _parse_question(paragraph, place)
                 yield Question(context, qa, place)
                 continue
-            entries = read_field(paragraph, "qas", list, place)
-            for index, entry in enumerate(entries):
+            values = read_field(paragraph, "qas", list, place)
+            for index, value in enumerate(values):
                 qa_place = f"{place}.qas[{index}]"
-                qa = _parse_question(entry, qa_place)
+                qa = _parse_question(value, qa_place)
                 yield Question(context, qa, qa_place)
 
 
-def _read_paragraphs(
-    article: JsonObject, place: str
-) -> list[tuple[str, JsonObject]]:
-    """Returns (place in the file, paragraph) of an article's paragraphs.
-
-    An article may also be a single paragraph.
-    """
-    is_paragraph = isinstance(article, dict) and "context" in article
-    if is_paragraph and "paragraphs" not in article:
-        return [(place, article)]
-    paragraphs = read_field(article, "paragraphs", list, place)
+def _list_paragraphs(entry: _PlacedObject) -> list[_PlacedObject]:
+    """Returns the paragraphs of an entry: an article, or a paragraph itself."""
+    place, fields = entry
+    is_paragraph = isinstance(fields, dict) and "context" in fields
+    if is_paragraph and "paragraphs" not in fields:
+        return [entry]
+    paragraphs = read_field(fields, "paragraphs", list, place)
     return [
-        (f"{place}.paragraphs[{index}]", paragraph)
+        _PlacedObject(f"{place}.paragraphs[{index}]", paragraph)
         for index, paragraph in enumerate(paragraphs)
     ]
 
 
-def _read_entries(
-    path: str, layout: TableLayout
-) -> Iterator[tuple[str, JsonObject]]:
-    """Yields (place in the file, entry)."""
+def _read_entries(path: str, layout: TableLayout) -> Iterator[_PlacedObject]:
     if _has_ending_of_table(path):
         yield from _read_rows(path, layout)
         return
@@ -159,8 +164,8 @@ def _is_entry(line: str) -> bool:
     return isinstance(value, dict) and not isinstance(value.get("data"), list)
 
 
-def _list_entries(document: str, path: str) -> list[tuple[str, JsonObject]]:
-    """Returns (place in the file, entry) of the entries of a JSON value.
+def _list_entries(document: str, path: str) -> list[_PlacedObject]:
+    """Returns the entries of a JSON value.
 
     The value is a dict with `data`, or only the list that `data` contains.
     """
@@ -168,24 +173,24 @@ def _list_entries(document: str, path: str) -> list[tuple[str, JsonObject]]:
     if not isinstance(entries, list):
         entries = read_field(entries, "data", list, path)
     return [
-        (f"{path}: data[{index}]", entry) for index, entry in enumerate(entries)
+        _PlacedObject(f"{path}: data[{index}]", entry)
+        for index, entry in enumerate(entries)
     ]
 
 
-def _read_rows(
-    path: str, layout: TableLayout
-) -> Iterator[tuple[str, JsonObject]]:
-    """Yields (place in the file, entry) of the rows of a table.
+def _read_rows(path: str, layout: TableLayout) -> Iterator[_PlacedObject]:
+    """Yields the rows of a table as entries.
 
     A row without an id gets its number as the id.
     """
     if format_of(path) == "jsonl":
         for row in tables.read_table(tables.Table(path, layout), []):
-            yield row.place, {"id": str(row.row_number)} | row.cells
+            fields = {"id": str(row.row_number)} | row.cells
+            yield _PlacedObject(row.place, fields)
     else:
         needed = ["question", "context"]
         for row in tables.read_table(tables.Table(path, layout), needed):
-            yield row.place, _parse_row(row)
+            yield _PlacedObject(row.place, _parse_row(row))
 
 
 def _parse_row(row: tables.TableRow) -> JsonObject:

@@ -21,12 +21,12 @@ NULL_ODDS_WITHOUT_ANSWER = 1000000.0
 
 
 class RawResult(NamedTuple):
-    """The network's outputs for a window of F positions.
+    """The network's outputs for a window of T positions.
 
     Attributes:
         unique_id: `unique_id` of the window's SquadFeatures.
-        start_logits: float [F], whether an answer starts at a position.
-        end_logits: float [F], whether an answer ends at a position.
+        start_logits: float [T], whether an answer starts at a position.
+        end_logits: float [T], whether an answer ends at a position.
     """
 
     unique_id: int

@@ -6,6 +6,7 @@ first that a table has.
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 # A text to classify.
 TEXT_NAMES = (
@@ -153,17 +154,24 @@ def guess_columns(
     return column_of_flag
 
 
-def find_pair_columns(columns: Iterable[str]) -> tuple[str, str] | None:
+class PairOfTexts(NamedTuple):
+    """The columns of the two texts of pairs."""
+
+    text_column: str
+    text_b_column: str
+
+
+def find_pair_columns(columns: Iterable[str]) -> PairOfTexts | None:
     """Returns two columns whose usual names say that they are a pair, or None.
 
     Examples:
         >>> find_pair_columns(["id", "Sentence 1", "Sentence 2"])
-        ('Sentence 1', 'Sentence 2')
+        PairOfTexts(text_column='Sentence 1', text_b_column='Sentence 2')
     """
     column_of_name = {simplify_name(column): column for column in columns}
     for firsts, seconds in PAIR_NAMES:
         first = next(filter(column_of_name.get, firsts), None)
         second = next(filter(column_of_name.get, seconds), None)
         if first and second:
-            return column_of_name[first], column_of_name[second]
+            return PairOfTexts(column_of_name[first], column_of_name[second])
     return None

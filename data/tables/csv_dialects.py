@@ -164,8 +164,10 @@ def _find_fitting_dialect(
             not fit.dialect.has_escapes for fit in fits
         ):
             continue
-        rows, does_fit = sample.try_dialect(dialect)
-        if does_fit and (len(rows[0]) > 1 or layout.delimiter):
+        trial = sample.try_dialect(dialect)
+        if not trial.does_fit:
+            continue
+        if len(trial.first_rows[0]) > 1 or layout.delimiter:
             num_stray = sample.count_stray_quotes(dialect)
             fits.append(_FittingDialect(num_stray, level, dialect))
     return min(fits, key=_strictness_of, default=None)

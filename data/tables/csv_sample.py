@@ -43,6 +43,18 @@ class Dialect(NamedTuple):
     is_spaced: bool = False
 
 
+class DialectTrial(NamedTuple):
+    """The first rows of a table, as a dialect reads them.
+
+    Attributes:
+        first_rows: the cells of each row.
+        does_fit: whether no row is malformed, and all have one width.
+    """
+
+    first_rows: list[list[str]]
+    does_fit: bool
+
+
 class _CsvReader(Protocol):
     """A reader of csv, whose own class is private."""
 
@@ -117,13 +129,10 @@ class CsvSample:
 
     def read_first_rows(self, dialect: Dialect) -> list[list[str]]:
         """Returns the first rows, up to the first malformed row."""
-        return self.try_dialect(dialect)[0]
+        return self.try_dialect(dialect).first_rows
 
-    def try_dialect(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
-        """Returns the first rows, and whether the dialect fits them.
-
-        If it fits, no row is malformed, and all have one width.
-        """
+    def try_dialect(self, dialect: Dialect) -> DialectTrial:
+        """Reads the first rows in a dialect, up to the first malformed row."""
         rows: list[list[str]] = []
         reader = filter(None, create_reader(self, dialect))
         # A spreadsheet writes empty cells for empty rows above a table.
@@ -131,13 +140,13 @@ class CsvSample:
         try:
             rows.extend(itertools.islice(filled, MAX_ROWS))
         except csv.Error:
-            return rows, False
+            return DialectTrial(rows, does_fit=False)
         has_one_width = len({*map(len, rows)}) == 1
         if dialect.quoting:
-            return rows, has_one_width
+            return DialectTrial(rows, has_one_width)
         cells = itertools.chain.from_iterable(rows)
         has_doubled_quotes = any(map(_CELL_OF_DOUBLED_QUOTES.fullmatch, cells))
-        return rows, has_one_width and not has_doubled_quotes
+        return DialectTrial(rows, has_one_width and not has_doubled_quotes)
 
     def take_hint(self, delimiters: Container[str]) -> str | None:
         """Returns the delimiter of a first line such as sep=;, or else None.

@@ -14,6 +14,7 @@ from data.io import encodings
 from data.tables import csv_dialects, csv_sample, header_detection, table_checks
 from data.tables.csv_sample import NO_DELIMITER, CsvSample, Dialect
 from data.tables.rows import (
+    NumberedCells,
     NumberedRow,
     RowBuilder,
     compute_common_width,
@@ -33,11 +34,13 @@ class MalformedRow(NamedTuple):
     """A row in which a quote is not closed, or stands where none may be.
 
     Attributes:
+        line_number: number of the first line of the row.
         reason: what csv says about the quote.
         is_multiline: whether several lines were read for the row. Then
             nothing shows where the next row begins.
     """
 
+    line_number: int
     reason: str
     is_multiline: bool
 
@@ -74,8 +77,8 @@ class CsvTable:
     has_header: bool
     width: int | None
 
-    def parse_rows(self) -> Iterator[tuple[int, list[str] | MalformedRow]]:
-        """Yields (number of its first line, cells) of each row, once.
+    def parse_rows(self) -> Iterator[NumberedCells | MalformedRow]:
+        """Yields each row, once.
 
         A quoted cell may contain line breaks.
         """
@@ -89,14 +92,13 @@ class CsvTable:
                 # A table of one column has no delimiter that can be shown.
                 reason = str(error).replace(f"'{NO_DELIMITER}'", "a line end")
                 is_multiline = reader.line_num > line_number
-                yield line_number, MalformedRow(reason, is_multiline)
+                yield MalformedRow(line_number, reason, is_multiline)
                 continue
             if cells is None:
                 return
-            yield (
-                line_number,
-                csv_sample.show_escaped(cells) if has_escapes else cells,
-            )
+            if has_escapes:
+                cells = csv_sample.show_escaped(cells)
+            yield NumberedCells(line_number, cells)
 
 
 def open_csv(
@@ -109,8 +111,8 @@ def open_csv(
         >>> table = open_csv("f.csv", iter(lines), TableLayout(), is_tsv=False)
         >>> table.dialect.delimiter, table.has_header, table.width
         (';', True, 2)
-        >>> [*table.parse_rows()]
-        [(1, ['id', 'text']), (2, ['1', 'a, b']), (3, ['2', 'c; d'])]
+        >>> [row.cells for row in table.parse_rows()]
+        [['id', 'text'], ['1', 'a, b'], ['2', 'c; d']]
 
     Args:
         path: path of the file, for messages.
@@ -194,34 +196,37 @@ def read_csv(
         # A text may contain commas, but hardly tabs.
         may_be_wider=table.dialect.delimiter == "\t",
     )
-    for line_number, row in rows:
+    for row in rows:
         if isinstance(row, MalformedRow):
             explanation = row.explain("--noquoting")
             if row.is_multiline:
-                raise ValueError(f"{path}, line {line_number}: {explanation}")
-            yield line_number, ValueError(explanation)
-        elif row:
-            yield (
-                line_number,
-                _build_row(table, builder, row, layout.encoding),
+                raise ValueError(
+                    f"{path}, line {row.line_number}: {explanation}"
+                )
+            yield NumberedRow(row.line_number, ValueError(explanation))
+        elif row.cells:
+            yield NumberedRow(
+                row.number,
+                _build_row(table, builder, row.cells, layout.encoding),
             )
 
 
 def _read_names(
     path: StrPath,
-    rows: Iterable[tuple[int, list[str] | MalformedRow]],
+    rows: Iterable[NumberedCells | MalformedRow],
     encoding: str | None,
 ) -> list[str]:
     """Returns the cells of the first row that is not empty."""
-    for line_number, row in rows:
-        place = f"{path}, line {line_number}"
+    for row in rows:
         if isinstance(row, MalformedRow):
-            raise ValueError(f"{place}: {row.explain('--noquoting')}")
-        if is_empty_row(row):
+            raise ValueError(
+                f"{path}, line {row.line_number}: {row.explain('--noquoting')}"
+            )
+        if is_empty_row(row.cells):
             continue
-        if error := _find_encoding_error(" ".join(row), encoding):
-            raise ValueError(f"{place}: {error}")
-        return row
+        if error := _find_encoding_error(" ".join(row.cells), encoding):
+            raise ValueError(f"{path}, line {row.number}: {error}")
+        return row.cells
     return []
 
 

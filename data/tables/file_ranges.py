@@ -137,10 +137,22 @@ def _count_parts(total: int) -> int:
     return min(max(total // _PART_BYTES, num_small, 1), _MAX_PARTS)
 
 
+class _CutRange(NamedTuple):
+    """A range, and where the next range of the file begins.
+
+    Attributes:
+        file_range: the range.
+        end: offset in the file after the last byte of the range.
+    """
+
+    file_range: FileRange
+    end: int
+
+
 def _cut_file(
     path: str, layout: TableLayout, size: int, grid: _Grid
-) -> Iterator[tuple[FileRange, int]]:
-    """Yields the ranges of a file, each with the offset of its end.
+) -> Iterator[_CutRange]:
+    """Yields the ranges of a file, in order.
 
     A range ends near the border that follows the offset of its start.
     """
@@ -152,7 +164,7 @@ def _cut_file(
     elif range_format:
         yield from _cut_lines(path, range_format, size, grid)
     elif size:
-        yield FileRange(path), size
+        yield _CutRange(FileRange(path), size)
 
 
 def guess_range_format(path: str, layout: TableLayout) -> RangeFormat | None:
@@ -178,17 +190,17 @@ def guess_range_format(path: str, layout: TableLayout) -> RangeFormat | None:
     with text_files.open_text(path) as lines:
         if file_format == "text":
             return "text"
-        _, text_format = json_tables.guess_text_format(
-            enumerate(lines, 1),
+        guessed = json_tables.guess_text_format(
+            text_files.number_lines(lines),
             layout.columns,
             is_json=file_format is not None,
         )
-    return text_format if text_format != "list" else None
+    return guessed.text_format if guessed.text_format != "list" else None
 
 
 def _cut_lines(
     path: str, range_format: RangeFormat, size: int, grid: _Grid
-) -> Iterator[tuple[FileRange, int]]:
+) -> Iterator[_CutRange]:
     start = 0
     first_row_number = 1
     with text_files.open_binary(path) as file:
@@ -197,7 +209,7 @@ def _cut_lines(
             file_range = FileRange(
                 path, range_format, start, end, first_row_number
             )
-            yield file_range, end
+            yield _CutRange(file_range, end)
             if end < size:
                 first_row_number += _count_lines(file, start, end)
             start = end
@@ -232,10 +244,8 @@ def _count_lines(file: IO[bytes], start: int, end: int) -> int:
     return num_lines
 
 
-def _cut_parquet(
-    path: str, size: int, grid: _Grid
-) -> Iterator[tuple[FileRange, int]]:
-    """Yields ranges of groups of rows, each with the offset of its end.
+def _cut_parquet(path: str, size: int, grid: _Grid) -> Iterator[_CutRange]:
+    """Yields ranges of groups of rows.
 
     The file does not say how long a group is, so the offset is an estimate.
     """
@@ -255,7 +265,7 @@ def _cut_parquet(
             groups = FileRange(
                 path, "parquet", first_group, end_group, first_row
             )
-            yield groups, end
+            yield _CutRange(groups, end)
             first_group = end_group
             first_row = num_rows_read + 1
             start = end
@@ -289,7 +299,9 @@ def read_range(
         )
     else:
         with _open_lines(file_range) as lines:
-            numbered = enumerate(lines, file_range.first_row_number)
+            numbered = text_files.number_lines(
+                lines, file_range.first_row_number
+            )
             if file_range.format == "text":
                 yield from tables.read_text_rows(numbered)
             else:

@@ -15,7 +15,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from data.tables import header_line_checks
 from data.tables.column_names import is_usual_name
@@ -96,10 +96,7 @@ def guess_header(
         for index, cell in enumerate(first)
     ]
     first_row = FirstRow(cells_of_columns, chosen_names)
-    fitting_rules = (
-        is_header for fits, is_header in _HEADER_RULES if fits(first_row)
-    )
-    is_header = next(fitting_rules, None)
+    is_header = _find_header_verdict(first_row)
     if is_header is None:
         raise ValueError(
             f"{path}: nothing tells whether the first line names the columns. "
@@ -107,6 +104,14 @@ def guess_header(
             f"{', '.join(first)[:80]!r}"
         )
     return is_header
+
+
+def _find_header_verdict(row: "FirstRow") -> bool | None:
+    """Returns whether a row names the columns, None if that is unknown."""
+    for rule in _HEADER_RULES:
+        if rule.fits(row):
+            return rule.is_header
+    return None
 
 
 def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
@@ -245,25 +250,34 @@ def _has_repeated_cell_and_text(row: FirstRow) -> bool:
     return CellRole.REPEATED in row.cell_roles and row.has_text
 
 
-# (rule, whether the first row names the columns if the rule fits, None if that
-# is unknown). The first rule that fits decides, so that `_has_name` is
-# asked of rows without values, and `_has_value` of rows without names.
-_HEADER_RULES: Final[
-    tuple[tuple[Callable[[FirstRow], bool], bool | None], ...]
-] = (
-    (_has_name_and_value, None),
-    (_has_name, True),
-    (_has_word_above_texts, None),
-    (_has_value, False),
-    (_has_repeated_cell_and_text, False),
+class _HeaderRule(NamedTuple):
+    """A rule that decides whether the first row names the columns.
+
+    Attributes:
+        fits: function that returns whether the rule fits a row.
+        is_header: what the rule decides if it fits. None if that is unknown.
+    """
+
+    fits: Callable[[FirstRow], bool]
+    is_header: bool | None
+
+
+# The first rule that fits decides, so that `_has_name` is asked of rows without
+# values, and `_has_value` of rows without names.
+_HEADER_RULES: Final[tuple[_HeaderRule, ...]] = (
+    _HeaderRule(_has_name_and_value, is_header=None),
+    _HeaderRule(_has_name, is_header=True),
+    _HeaderRule(_has_word_above_texts, is_header=None),
+    _HeaderRule(_has_value, is_header=False),
+    _HeaderRule(_has_repeated_cell_and_text, is_header=False),
 )
 
 
 def guess_cell_role(column: ColumnCells, row: FirstRow) -> CellRole:
     """Guesses the role of a column's first cell: a name, or a value."""
-    for fits, role in _ROLE_RULES:
-        if fits(column, row):
-            return role
+    for rule in _ROLE_RULES:
+        if rule.fits(column, row):
+            return rule.role
     return CellRole.UNKNOWN
 
 
@@ -313,15 +327,25 @@ def _is_usual_name_above_others(column: ColumnCells, row: FirstRow) -> bool:
     return is_usual and column.first not in column.below
 
 
-_RoleRule: TypeAlias = Callable[[ColumnCells, FirstRow], bool]
-# (rule, what the first cell of a column is if the rule fits). The first rule
-# that fits decides.
-_ROLE_RULES: Final[tuple[tuple[_RoleRule, CellRole], ...]] = (
-    (_is_value, CellRole.VALUE),
-    (_is_name_above_values, CellRole.NAME),
-    (_is_name_above_labels, CellRole.NAME),
-    (_is_repeated, CellRole.REPEATED),
-    (_is_usual_name_above_others, CellRole.NAME),
+class _RoleRule(NamedTuple):
+    """A rule that decides what the first cell of a column is.
+
+    Attributes:
+        fits: function that returns whether the rule fits a column of a row.
+        role: what the first cell of the column is if the rule fits.
+    """
+
+    fits: Callable[[ColumnCells, FirstRow], bool]
+    role: CellRole
+
+
+# The first rule that fits decides.
+_ROLE_RULES: Final[tuple[_RoleRule, ...]] = (
+    _RoleRule(_is_value, CellRole.VALUE),
+    _RoleRule(_is_name_above_values, CellRole.NAME),
+    _RoleRule(_is_name_above_labels, CellRole.NAME),
+    _RoleRule(_is_repeated, CellRole.REPEATED),
+    _RoleRule(_is_usual_name_above_others, CellRole.NAME),
 )
 
 

@@ -64,9 +64,9 @@ def check_title(
         return
     first, *rest = rows
     top = _TopRows(first, rest, columns)
-    for is_title, advice in _TITLE_RULES:
-        if is_title(top):
-            raise _title_error(path, top, advice)
+    for rule in _TITLE_RULES:
+        if rule.is_title(top):
+            raise _title_error(path, top, rule.advice)
 
 
 def _title_error(path: str, top: _TopRows, advice: str) -> ValueError:
@@ -141,11 +141,22 @@ def _is_like_rows(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     return is_filled_like_one or all(map(is_number, numbers))
 
 
-# (rule, flag to set if the first row is no title). The first rule that fits
-# decides.
-_TITLE_RULES: Final[tuple[tuple[Callable[[_TopRows], bool], str], ...]] = (
-    (_is_narrow_title, "--delimiter=tab if there is one column"),
-    (_is_padded_title, "--nohas_header if it is a row"),
+class _TitleRule(NamedTuple):
+    """A rule that recognizes a title.
+
+    Attributes:
+        is_title: function that returns whether the first row is a title.
+        advice: the flag to set if the first row is no title.
+    """
+
+    is_title: Callable[[_TopRows], bool]
+    advice: str
+
+
+# The first rule that fits decides.
+_TITLE_RULES: Final[tuple[_TitleRule, ...]] = (
+    _TitleRule(_is_narrow_title, "--delimiter=tab if there is one column"),
+    _TitleRule(_is_padded_title, "--nohas_header if it is a row"),
 )
 
 

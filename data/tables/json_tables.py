@@ -7,9 +7,10 @@ read as a whole.
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Literal, TypeAlias, TypeGuard
+from typing import Literal, NamedTuple, TypeAlias, TypeGuard
 
 from data.io import encodings
+from data.io.text_files import NumberedLine
 from data.tables.column_names import is_usual_name
 from data.tables.rows import NumberedRow, without_nan
 from files.json_files import JsonObject, parse_json
@@ -24,46 +25,55 @@ _JSON_BEGINNING = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 TextFormat: TypeAlias = Literal["text", "jsonl", "list"]
 
 
+class GuessedFormat(NamedTuple):
+    """The format of a text file, and the lines that show it.
+
+    Attributes:
+        text_format: what the text contains.
+        lines_read: the first lines, which were read to guess the format.
+    """
+
+    text_format: TextFormat
+    lines_read: list[NumberedLine]
+
+
 def guess_text_format(
-    lines: Iterator[tuple[int, str]],
+    lines: Iterator[NumberedLine],
     columns: Collection[str] = (),
     *,
     is_json: bool,
-) -> tuple[list[tuple[int, str]], TextFormat]:
+) -> GuessedFormat:
     """Guesses the format of a text file by its first lines.
 
     Blank lines do not count.
 
     Args:
-        lines: numbered lines, of which only the first ones are read.
+        lines: the lines, of which only the first ones are read.
         columns: names of columns that the user chose. An object with one of
             them is a row.
         is_json: whether the text is known to be JSON, not plain.
-
-    Returns:
-        (the lines that were read, what the text contains).
     """
     lines_read = [*_read_until_filled(lines)]
-    first_line = lines_read[-1][1] if lines_read else ""
+    first_line = lines_read[-1].text if lines_read else ""
     if not is_json and not _JSON_BEGINNING.match(first_line):
-        return lines_read, "text"
+        return GuessedFormat("text", lines_read)
     text_format = _guess_by_first_line(first_line, columns)
     if text_format is None:
         # An object of one list is a row if other rows follow it.
         next_lines = [*_read_until_filled(lines)]
         lines_read += next_lines
-        has_more_rows = any(line.strip() for _, line in next_lines)
+        has_more_rows = any(line.text.strip() for line in next_lines)
         text_format = "jsonl" if has_more_rows else "list"
-    return lines_read, text_format
+    return GuessedFormat(text_format, lines_read)
 
 
 def _read_until_filled(
-    lines: Iterator[tuple[int, str]],
-) -> Iterator[tuple[int, str]]:
+    lines: Iterator[NumberedLine],
+) -> Iterator[NumberedLine]:
     """Yields the lines up to the next one that is not blank."""
-    for line_number, line in lines:
-        yield line_number, line
-        if line.strip():
+    for line in lines:
+        yield line
+        if line.text.strip():
             return
 
 
@@ -95,23 +105,23 @@ def _guess_by_first_line(
 
 
 def read_json_lines(
-    lines: Iterable[tuple[int, str]], encoding: str | None = None
+    lines: Iterable[NumberedLine], encoding: str | None = None
 ) -> Iterator[NumberedRow]:
-    """Yields (number, row or error) of each numbered line that is not blank."""
+    """Yields the row of each line that is not blank."""
     for line_number, line in lines:
         try:
             encodings.check_encoding(line, encoding)
             if line.strip():
                 row = parse_json(line, "the row", may_be_infinite=True)
-                yield line_number, without_nan(row)
+                yield NumberedRow(line_number, without_nan(row))
         except ValueError as error:
-            yield line_number, error
+            yield NumberedRow(line_number, error)
 
 
 def read_json_list(
     path: StrPath, text: str, columns: Collection[str] = ()
 ) -> Iterator[NumberedRow]:
-    """Yields (number, row or error) of each entry of a list.
+    """Yields the row of each entry of a list.
 
     Args:
         path: path of the file, for messages.
@@ -127,15 +137,17 @@ def read_json_list(
         for entry_number, json_object in enumerate(objects, 1):
             place = f"{path}, object {entry_number}"
             row = parse_json(json_object, place, may_be_infinite=True)
-            yield entry_number, without_nan(row)
+            yield NumberedRow(entry_number, without_nan(row))
         return
     value = parse_json(text, str(path), object, may_be_infinite=True)
     for entry_number, entry in enumerate(_unwrap_list(path, value, columns), 1):
         if isinstance(entry, dict):
-            yield entry_number, without_nan(entry)
+            yield NumberedRow(entry_number, without_nan(entry))
         else:
-            message = "the entry must be a JSON object. Received: "
-            yield entry_number, ValueError(f"{message}{repr(entry)[:80]}")
+            error = ValueError(
+                f"the entry must be a JSON object. Received: {entry!r:.80}"
+            )
+            yield NumberedRow(entry_number, error)
 
 
 def _split_objects(text: str) -> list[str]:

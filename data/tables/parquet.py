@@ -33,7 +33,7 @@ def read_parquet(
             for cells in zip(*columns, strict=True):
                 row_number += 1
                 row = dict(zip(keys, cells, strict=True))
-                yield row_number, without_nan(row)
+                yield NumberedRow(row_number, without_nan(row))
 
 
 @contextlib.contextmanager

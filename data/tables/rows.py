@@ -9,14 +9,10 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import TypeAlias
+from typing import NamedTuple
 
 from files.json_files import JsonObject
-
-# A row: (number, {key of a column: cell}). In a JSON list, Parquet and Excel,
-# the number counts the rows. In other files, it is the number of the line in
-# which the row begins. If the row is malformed, a ValueError replaces the dict.
-NumberedRow: TypeAlias = tuple[int, JsonObject | ValueError]
+from files.paths import StrPath
 
 # Number of first rows that show the width of a table without a header, if the
 # user chose its dialect.
@@ -27,19 +23,43 @@ _YEAR = re.compile(r"1[6-9]\d\d|2[01]\d\d")
 _DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
 
 
-def require_cells(row: JsonObject | ValueError, place: str) -> JsonObject:
-    """Returns the cells of a row, {column: cell}.
+class NumberedRow(NamedTuple):
+    """A row of a file, which may be malformed.
 
-    Args:
-        row: what a reader has yielded beside the number of the row.
-        place: the file and the line, for the message.
-
-    Raises:
-        ValueError: the row is malformed.
+    Attributes:
+        number: in a JSON list, Parquet and Excel, the number of the row. In
+            other files, the number of the line in which the row begins.
+        cells: {key of a column: cell}, or the error of a malformed row.
     """
-    if isinstance(row, ValueError):
-        raise ValueError(f"{place}: {row}")
-    return row
+
+    number: int
+    cells: JsonObject | ValueError
+
+    def place_in(self, path: StrPath) -> str:
+        """Returns the place of this row in the file `path`, for messages."""
+        return f"{path}, line {self.number}"
+
+    def require_cells(self, path: StrPath) -> JsonObject:
+        """Returns {key of a column: cell} of this row of the file `path`.
+
+        Raises:
+            ValueError: the row is malformed. The message names its place.
+        """
+        if isinstance(self.cells, ValueError):
+            raise ValueError(f"{self.place_in(path)}: {self.cells}")
+        return self.cells
+
+
+class NumberedCells(NamedTuple):
+    """The cells of a row, before they get the keys of their columns.
+
+    Attributes:
+        number: number of the row, as in a NumberedRow.
+        cells: the texts of the row, from its first column on.
+    """
+
+    number: int
+    cells: list[str]
 
 
 class RowBuilder:

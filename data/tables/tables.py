@@ -12,12 +12,12 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from typing import IO, NamedTuple, Self, cast
 
 from data.io import encodings, text_files
+from data.io.text_files import NumberedLine
 from data.tables import csv_tables, json_tables, parquet, workbooks
 from data.tables.rows import (
     ColumnNumber,
     NumberedRow,
     RepeatedName,
-    require_cells,
 )
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.json_files import JsonObject
@@ -65,8 +65,8 @@ class Table:
             self._opened = _OpenedRows([*itertools.islice(rows, 1)], rows)
         if not self._opened.first_rows:
             return []
-        ((row_number, row),) = self._opened.first_rows
-        return [*require_cells(row, f"{self.path}, line {row_number}")]
+        [first_row] = self._opened.first_rows
+        return [*first_row.require_cells(self.path)]
 
     def __enter__(self) -> Self:
         """Returns this table, whose file is not open yet."""
@@ -109,12 +109,9 @@ def read_rows(
         layout: how the table is written.
 
     Yields:
-        (number of the row's first line, row). In a JSON list, Parquet and
-        Excel, it is the number of the entry or row. `row` is {column: cell}, or
-        a ValueError if the row is malformed. The only column of plain text is
-        `text`. Blank lines are rows only there. If a name of CSV, TSV or Excel
-        is repeated, the key of the later column is a `RepeatedName`. NaN
-        becomes None, an empty cell.
+        The only column of plain text is `text`. Blank lines are rows only
+        there. If a name of CSV, TSV or Excel is repeated, the key of the later
+        column is a `RepeatedName`. NaN becomes None, an empty cell.
 
     Raises:
         OSError: the file cannot be read.
@@ -129,7 +126,9 @@ def read_rows(
     else:
         with text_files.open_text(path, layout.encoding) as lines:
             if file_format == "text":
-                yield from read_text_rows(enumerate(lines, 1), layout.encoding)
+                yield from read_text_rows(
+                    text_files.number_lines(lines), layout.encoding
+                )
             elif file_format in ("csv", "tsv"):
                 is_tsv = file_format == "tsv"
                 yield from csv_tables.read_csv(
@@ -141,16 +140,16 @@ def read_rows(
 
 
 def read_text_rows(
-    lines: Iterable[tuple[int, str]], encoding: str | None = None
+    lines: Iterable[NumberedLine], encoding: str | None = None
 ) -> Iterator[NumberedRow]:
-    """Yields a row for each numbered line of a plain text."""
+    """Yields a row for each line of a plain text."""
     for line_number, line in lines:
         try:
             encodings.check_encoding(line, encoding)
         except ValueError as error:
-            yield line_number, error
+            yield NumberedRow(line_number, error)
         else:
-            yield line_number, {"text": line.rstrip("\r\n")}
+            yield NumberedRow(line_number, {"text": line.rstrip("\r\n")})
 
 
 def _read_json(
@@ -160,8 +159,8 @@ def _read_json(
 
     `is_json` is whether the file's name or a flag says that it is JSON.
     """
-    numbered = enumerate(lines, 1)
-    first_lines, text_format = json_tables.guess_text_format(
+    numbered = text_files.number_lines(lines)
+    text_format, first_lines = json_tables.guess_text_format(
         numbered, layout.columns, is_json=is_json
     )
     all_lines = itertools.chain(first_lines, numbered)
@@ -170,7 +169,7 @@ def _read_json(
     elif text_format == "jsonl":
         yield from json_tables.read_json_lines(all_lines, layout.encoding)
     else:
-        text = "".join(line for _, line in all_lines)
+        text = "".join(line.text for line in all_lines)
         encodings.check_encoding(text, layout.encoding)
         yield from json_tables.read_json_list(path, text, layout.columns)
 
@@ -215,9 +214,9 @@ def read_table(
     """
     columns_of_table = table.read_column_names()
     first_number = _choose_first_number(table.path, columns_of_table)
-    for row_index, (row_number, row) in enumerate(table.read()):
-        place = f"{table.path}, line {row_number}"
-        cells = require_cells(row, place)
+    for row_index, row in enumerate(table.read()):
+        place = row.place_in(table.path)
+        cells = row.require_cells(table.path)
         if fills_later_rows and row_index > 0:
             cells = _with_columns(cells, [*text_columns, *columns])
         check_columns(place, cells, text_columns)
@@ -227,7 +226,7 @@ def read_table(
             for column in text_columns
         }
         yield TableRow(
-            row_number, first_number + row_index, place, cells | texts
+            row.number, first_number + row_index, place, cells | texts
         )
 
 

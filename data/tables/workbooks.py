@@ -13,7 +13,7 @@ from absl import logging
 
 from data.io import compressed_files, text_files
 from data.tables import header_detection
-from data.tables.rows import NumberedRow, RowBuilder
+from data.tables.rows import NumberedCells, NumberedRow, RowBuilder
 from data.tables.table_layout import TableLayout
 from dependencies.installation import install_command
 from files.paths import StrPath
@@ -35,26 +35,25 @@ def read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
     """Yields the rows of a sheet, as `tables.read_rows` does."""
     rows = read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_FIRST_ROWS)]
-    cells_of_rows = [cells for _, cells in first_rows]
     has_header = header_detection.decide_header(
         str(path),
-        cells_of_rows,
+        [row.cells for row in first_rows],
         layout.has_header,
         chosen_names=layout.columns,
     )
     all_rows = itertools.chain(first_rows, rows)
     names: list[str] = []
-    if has_header:
-        _, names = next(all_rows, (0, names))
+    if has_header and first_rows:
+        names = next(all_rows).cells
     builder = RowBuilder(names)
-    for row_number, cells in all_rows:
-        yield row_number, builder.build(cells)
+    for row in all_rows:
+        yield NumberedRow(row.number, builder.build(row.cells))
 
 
 def read_sheet(
     path: StrPath, sheet: str | None, *, has_gaps: bool = False
-) -> Iterator[tuple[int, list[str]]]:
-    """Yields (number of the row in the sheet, cells), without empty rows.
+) -> Iterator[NumberedCells]:
+    """Yields the rows of a sheet that are not empty.
 
     The cells are texts, as Excel writes them to CSV: whole numbers without .0,
     dates as 2026-01-31, true as TRUE. The first row that is not empty and the
@@ -158,8 +157,8 @@ def _find_first_filled_sheet(
 
 def _without_empty_rows(
     path: StrPath, rows: Sequence[Sequence[object]], has_gaps: bool
-) -> Iterator[tuple[int, list[str]]]:
-    """Yields (number, cells) of each row that is not empty.
+) -> Iterator[NumberedCells]:
+    """Yields each row that is not empty.
 
     Unless `has_gaps`, logs how many empty rows are between the others.
     """
@@ -172,7 +171,7 @@ def _without_empty_rows(
             if last_filled:
                 empty_numbers += range(last_filled + 1, row_number)
             last_filled = row_number
-            yield row_number, cells
+            yield NumberedCells(row_number, cells)
     if empty_numbers and not has_gaps:
         logging.warning(
             "%s: %d empty rows left out, the first is row %d",

@@ -2,6 +2,19 @@
 
 import unicodedata
 from collections.abc import Callable
+from typing import NamedTuple
+
+
+class CharacterSpan(NamedTuple):
+    """A part of a text, by the indices of its characters.
+
+    Attributes:
+        start: index of the first character.
+        end: index after the last character.
+    """
+
+    start: int
+    end: int
 
 
 def is_punctuation(char: str) -> bool:

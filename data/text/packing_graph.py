@@ -4,7 +4,7 @@ The module repeats token_windows.py, to which tests/data/text/ compares it:
 `PackingLayer` equals `join_tokens` and then `pad_input`. token_windows_graph.py
 uses the functions at the end too.
 
-N = number of texts, F = length of a model input in WordPieces.
+N = number of texts, T = length of a model input in WordPieces.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ Truncation: TypeAlias = Literal["round_robin", "waterfall"]
 
 
 class JoinedTexts(NamedTuple):
-    """N texts or pairs with [CLS] and [SEP], cut to the input length F.
+    """N texts or pairs with [CLS] and [SEP], cut to the input length T.
 
     Attributes:
-        ids: ragged int32 [N, None], at most F WordPiece ids in each row.
+        ids: ragged int32 [N, None], at most T WordPiece ids in each row.
         lengths_a: int64 [N], number of WordPieces that remain of each first
             text.
     """
@@ -45,7 +45,7 @@ class PackingLayer(keras.layers.Layer):
 
     Args:
         tokenizer: layer that tokenizes, such as `FullTokenizer.layer`.
-        max_seq_length: F, length of a model input, at least 3. If a text or
+        max_seq_length: T, length of a model input, at least 3. If a text or
             pair is longer, WordPieces are removed from the end of the longer
             text.
         truncate: "round_robin" cuts the longer text of a pair first, as
@@ -59,7 +59,7 @@ class PackingLayer(keras.layers.Layer):
             is packed as a single text.
 
     Returns:
-        dict of int32 [N, F]: input_ids, input_mask, segment_ids.
+        dict of int32 [N, T]: input_ids, input_mask, segment_ids.
 
     Raises:
         ValueError: `truncate` or `max_seq_length` has another value.
@@ -93,7 +93,7 @@ class PackingLayer(keras.layers.Layer):
     def call(
         self, text_a: tf.Tensor, text_b: tf.Tensor | None = None
     ) -> dict[str, tf.Tensor]:
-        """Tokenizes and packs texts as model inputs, dict of int32 [N, F]."""
+        """Tokenizes and packs texts as model inputs, dict of int32 [N, T]."""
         return self.pack(*self.tokenize(text_a, text_b))
 
     def tokenize(
@@ -231,10 +231,10 @@ def pad_ids(
     Args:
         ids: ids of the inputs, ragged int32 [N, None].
         first_lengths: int64 [N], the number of ids in segment 0.
-        max_seq_length: F, the length to which the inputs are padded.
+        max_seq_length: T, the length to which the inputs are padded.
 
     Returns:
-        dict of int32 [N, F]: input_ids, input_mask, segment_ids.
+        dict of int32 [N, T]: input_ids, input_mask, segment_ids.
     """
     positions = tf.range(max_seq_length, dtype=tf.int64)
     is_real = positions < ids.row_lengths()[:, None]

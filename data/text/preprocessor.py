@@ -1,6 +1,6 @@
 """Turns strings into the inputs of models, as a Keras layer.
 
-N = number of texts, F = length of a model input in WordPieces.
+N = number of texts, T = length of a model input in WordPieces.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
 
     Args:
         tokenizer: a FullTokenizer, or its `layer`.
-        sequence_length: F, at least 3. Longer texts are cut, shorter ones are
+        sequence_length: T, at least 3. Longer texts are cut, shorter ones are
             padded.
         truncate: how a pair that is too long is cut. "round_robin", as
             Google's code, cuts the longer text first, "waterfall" the second.
@@ -60,8 +60,8 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         sample_weight: weights of the examples, which are returned unchanged.
 
     Returns:
-        dict of int32 [N, F]: input_ids, input_mask, segment_ids. The shape is
-        [F] for a scalar tensor, as in a dataset that is not batched, and [1, F]
+        dict of int32 [N, T]: input_ids, input_mask, segment_ids. The shape is
+        [T] for a scalar tensor, as in a dataset that is not batched, and [1, T]
         for a `str`. With labels, a tuple `(dict, y)` or `(dict, y,
         sample_weight)`, as `fit` expects.
 
@@ -106,7 +106,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         Args:
             path: a folder of a run, of Google's release or of a Hugging Face
                 model, or a model of the hub, hf://OWNER/NAME.
-            sequence_length: F. None = as the model was trained, or the number
+            sequence_length: T. None = as the model was trained, or the number
                 of its positions if nothing states it.
             special_tokens_in_strings: as in FullTokenizer.
             **kwargs: other arguments of the constructor.

@@ -79,14 +79,28 @@ def join_tokens(
     )
 
 
+class DocSpan(NamedTuple):
+    """A window of a text that is cut into windows.
+
+    Attributes:
+        start: index of its first WordPiece in the text.
+        length: number of its WordPieces.
+    """
+
+    start: int
+    length: int
+
+
 def cut_spans(
     num_wordpieces: int, max_tokens_for_doc: int, doc_stride: int
-) -> list[tuple[int, int]]:
+) -> list[DocSpan]:
     """Cuts a text into overlapping windows that cover it.
 
     Examples:
-        >>> cut_spans(num_wordpieces=10, max_tokens_for_doc=6, doc_stride=4)
-        [(0, 6), (4, 6)]
+        >>> for span in cut_spans(10, max_tokens_for_doc=6, doc_stride=4):
+        ...     print(span)
+        DocSpan(start=0, length=6)
+        DocSpan(start=4, length=6)
 
     Args:
         num_wordpieces: length of the text in WordPieces.
@@ -94,16 +108,12 @@ def cut_spans(
             window may be shorter.
         doc_stride: number of tokens from the start of a window to the start of
             the next window.
-
-    Returns:
-        (start, length) of each window: index of its first token, and number of
-        its tokens.
     """
     doc_spans = []
     start = 0
     while start < num_wordpieces:
         length = min(num_wordpieces - start, max_tokens_for_doc)
-        doc_spans.append((start, length))
+        doc_spans.append(DocSpan(start, length))
         if start + length == num_wordpieces:
             break
         start += max(min(length, doc_stride), 1)
@@ -136,7 +146,7 @@ def cut_windows(
     return [tokens[start : start + length] for start, length in spans]
 
 
-def find_max_context_windows(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
+def find_max_context_windows(doc_spans: Sequence[DocSpan]) -> IntArray:
     """Finds the window that contains the most context around each token.
 
     The context is the number of tokens to the token's left or to its right in
@@ -152,10 +162,11 @@ def find_max_context_windows(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
     "piers" has 4 tokens on its left and 0 on its right in window 2, but 1 and 3
     in window 3. So window 3 contains the most context.
 
-    `doc_spans` are (start, length) of the passage's windows, which cover it.
+    `doc_spans` are the passage's windows, which cover it.
 
     Examples:
-        >>> find_max_context_windows([(0, 5), (3, 5), (6, 5)]).tolist()
+        >>> spans = cut_spans(11, max_tokens_for_doc=5, doc_stride=3)
+        >>> find_max_context_windows(spans).tolist()
         [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
 
     Returns:

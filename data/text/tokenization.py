@@ -234,19 +234,22 @@ class FullTokenizer:
         return self._tokens_of_words.of_all(clean_text(text).split())
 
     def tokenize_beginning(
-        self, text: str, num_tokens: int, words: Collection[str] | None = None
+        self,
+        text: str,
+        num_wordpieces: int,
+        words: Collection[str] | None = None,
     ) -> list[str]:
-        """Returns at least the first `num_tokens` WordPieces of a long text.
+        """Returns the first `num_wordpieces` WordPieces of a text, or more.
 
         Args:
             text: a text of any length, of which only the beginning is split.
-            num_tokens: number of WordPieces that are needed.
+            num_wordpieces: number of WordPieces that are needed.
             words: words that stay whole, by default `special_words`.
         """
         words = self.special_words if words is None else words
         tokens: list[str] = []
         start = 0
-        while start < len(text) and len(tokens) < num_tokens:
+        while start < len(text) and len(tokens) < num_wordpieces:
             border = _BORDER.search(text, start + _CHUNK_LENGTH)
             end = border.start() if border else len(text)
             tokens += self.tokenize_around(text[start:end], words)

@@ -10,7 +10,7 @@ import functools
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from data.text import characters
 from data.text.tokenization import BasicTokenizer, WordpieceTokenizer
@@ -176,13 +176,24 @@ def _may_occur(token: str) -> bool:
     )
 
 
-def count_corpus_tokens(
+class WordpieceCounts(NamedTuple):
+    """Numbers of WordPieces of a corpus.
+
+    Attributes:
+        num_wordpieces: number of all WordPieces.
+        num_unknown: number of [UNK] among them.
+    """
+
+    num_wordpieces: int
+    num_unknown: int
+
+
+def count_corpus_wordpieces(
     vocab: Sequence[str], counts: Mapping[str, int]
-) -> tuple[int, int]:
+) -> WordpieceCounts:
     """Counts the WordPieces into which a vocabulary splits a corpus.
 
-    `counts` is {word: number of occurrences}. Returns (number of [UNK], number
-    of all WordPieces).
+    `counts` is {word: number of occurrences}.
     """
     tokenizer = WordpieceTokenizer(set(vocab))
     num_unknown = 0
@@ -191,7 +202,7 @@ def count_corpus_tokens(
         tokens = tokenizer.tokenize(word)
         num_wordpieces += len(tokens) * num_times
         num_unknown += tokens.count("[UNK]") * num_times
-    return num_unknown, num_wordpieces
+    return WordpieceCounts(num_wordpieces, num_unknown)
 
 
 def _count_covering_characters(counts: Mapping[str, int]) -> int:

@@ -11,8 +11,8 @@ that are large enough (`is_wide`, `has_many_classes`).
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Generic, ParamSpec
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, NamedTuple, ParamSpec, TypeAlias
 
 import keras
 import tensorflow as tf
@@ -28,6 +28,12 @@ MIN_COMPILED_WIDTH = 128
 MIN_COMPILED_CLASSES = 1024
 
 P = ParamSpec("P")
+
+# What tf.custom_gradient expects of a function: its output, and a function from
+# the gradient of the output to the gradient of each input.
+_OutputAndGradient: TypeAlias = tuple[
+    Tensor, Callable[[Tensor], list[Tensor | None]]
+]
 
 
 def is_wide(inputs: Tensor) -> bool:
@@ -79,34 +85,50 @@ class CompiledFunction(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Tensor:
         """Calls the function, with the gradient for a tape."""
         arguments = self._signature.bind(*args, **kwargs).arguments
-        names = [name for name in arguments if tf.is_tensor(arguments[name])]
+        inputs = {
+            name: value
+            for name, value in arguments.items()
+            if tf.is_tensor(value)
+        }
         constants = {
             name: value
             for name, value in arguments.items()
-            if name not in names
+            if name not in inputs
         }
 
+        # tf.custom_gradient needs a function of tensors, passed by position.
         @tf.custom_gradient
-        def apply(
-            *tensors: Tensor,
-        ) -> tuple[Tensor, Callable[[Tensor], list[Tensor | None]]]:
-            inputs = dict(zip(names, tensors, strict=True))
+        def apply(*tensors: Tensor) -> _OutputAndGradient:
+            inputs_of_tape = dict(zip(inputs, tensors, strict=True))
+            return (
+                self._forward(**inputs_of_tape, **constants),
+                functools.partial(
+                    self._differentiate, inputs_of_tape, constants
+                ),
+            )
 
-            def gradient(upstream: Tensor) -> list[Tensor | None]:
-                grads = iter(self._backward(inputs, upstream, **constants))
-                return [
-                    next(grads) if tensor.dtype.is_floating else None
-                    for tensor in tensors
-                ]
+        return apply(*inputs.values())
 
-            return self._forward(**inputs, **constants), gradient
-
-        return apply(*[arguments[name] for name in names])
+    def _differentiate(
+        self,
+        inputs: Features,
+        constants: Mapping[str, object],
+        upstream: Tensor,
+    ) -> list[Tensor | None]:
+        """Returns the gradient of each input, None for integers."""
+        gradients = iter(self._backward(inputs, upstream, **constants))
+        return [
+            next(gradients) if tensor.dtype.is_floating else None
+            for tensor in inputs.values()
+        ]
 
     def _compute_gradients(
         self, inputs: Features, upstream: Tensor, **constants: object
     ) -> list[Tensor]:
-        """Returns the gradients of the floating-point inputs, in order."""
+        """Returns the gradients of the floating-point inputs, in order.
+
+        XLA compiles this function, whose outputs cannot be None.
+        """
         floats = [
             tensor for tensor in inputs.values() if tensor.dtype.is_floating
         ]
@@ -248,14 +270,23 @@ def dropout_add_norm(
     )
 
 
-@functools.partial(tf.function, jit_compile=True, autograph=False)
-def _cross_entropy(
-    logits: Tensor, labels: tf.Tensor
-) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Returns (losses, maximum, log(sum(exp(logits - maximum)))).
+class _CrossEntropy(NamedTuple):
+    """The losses of rows of logits, and numbers for their gradient.
 
-    The last two results are for the gradient.
+    Attributes:
+        losses: float [...], 0 for labels out of range.
+        maximum: the largest logit, [...].
+        log_sums: log(sum(exp(logits - maximum))), [...].
     """
+
+    losses: tf.Tensor
+    maximum: tf.Tensor
+    log_sums: tf.Tensor
+
+
+@functools.partial(tf.function, jit_compile=True, autograph=False)
+def _cross_entropy(logits: Tensor, labels: tf.Tensor) -> _CrossEntropy:
+    """Computes `cross_entropy` and what its gradient needs."""
     exact = at_least_float32(logits)
     maximum = tf.reduce_max(exact, axis=-1)
     sums = tf.reduce_sum(tf.exp(exact - maximum[..., tf.newaxis]), axis=-1)
@@ -267,7 +298,7 @@ def _cross_entropy(
         exact, tf.where(is_class, labels, 0), batch_dims=len(logits.shape) - 1
     )
     losses = log_sums - (chosen - maximum)
-    return tf.where(is_class, losses, 0.0), maximum, log_sums
+    return _CrossEntropy(tf.where(is_class, losses, 0.0), maximum, log_sums)
 
 
 @functools.partial(tf.function, jit_compile=True, autograph=False)

@@ -1,6 +1,7 @@
 """Calls a trained model for prediction, with kernels that were cast once."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import keras
 import tensorflow as tf
@@ -45,7 +46,9 @@ class GraphPredictor:
         """
         variables: list[keras.Variable] = []
         if kernels:
-            variables = [kernel for kernel, _ in kernels_to_cast(self.model)]
+            variables = [
+                to_cast.kernel for to_cast in kernels_to_cast(self.model)
+            ]
         with (
             tf.device(self.device),
             replaced_values(zip(variables, kernels, strict=True)),
@@ -67,14 +70,25 @@ class GraphPredictor:
         ]
 
 
-def kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
-    """Returns (kernel, compute dtype) of each kernel with another dtype.
+class KernelToCast(NamedTuple):
+    """A kernel whose dtype is not the one in which its layer computes.
 
-    Layers would cast these kernels at each call. Embeddings and biases are
-    small, and keep their dtype.
+    Attributes:
+        kernel: the kernel.
+        compute_dtype: dtype in which the layer computes.
+    """
+
+    kernel: keras.Variable
+    compute_dtype: str
+
+
+def kernels_to_cast(model: keras.Model) -> list[KernelToCast]:
+    """Returns the kernels that layers would cast at each call.
+
+    Embeddings and biases are small, and keep their dtype.
     """
     return [
-        (weight, layer.compute_dtype)
+        KernelToCast(weight, layer.compute_dtype)
         for layer in all_layers(model)
         # Skip layers that contain other layers, because their weights include
         # the weights of their inner layers.

@@ -96,7 +96,7 @@ class InputBatch(NamedTuple):
     length: int
 
     def to_features(self) -> dict[str, IntArray]:
-        """Returns the padded features of the rows, int32 [B, F] each."""
+        """Returns the padded features of the rows, int32 [B, T] each."""
         return pad_batch([row.input for row in self.rows], self.length)
 
 
@@ -151,7 +151,7 @@ def _list_rows(
 def pad_batch(
     inputs: Sequence[NetworkInput], length: int
 ) -> dict[str, IntArray]:
-    """Returns the padded features of a batch, int32 [B, F] each."""
+    """Returns the padded features of a batch, int32 [B, T] each."""
     ids = np.zeros([len(inputs), length], np.int32)
     for row, network_input in zip(ids, inputs, strict=True):
         row[: len(network_input.ids)] = network_input.ids

@@ -90,7 +90,7 @@ class Engine(abc.ABC):
         """Runs the network and returns its outputs. Thread-safe.
 
         Args:
-            features: input_ids, input_mask and segment_ids, int32 [B, F].
+            features: input_ids, input_mask and segment_ids, int32 [B, T].
 
         Raises:
             EngineError: the network fails, for example for lack of memory.

@@ -16,6 +16,7 @@ from absl import logging
 from data.io import file_checksums
 from data.parallel_jobs.job import Job
 from data.parallel_jobs.job_files import (
+    InputEntry,
     JobDescription,
     JobPaths,
     JobResults,
@@ -41,6 +42,30 @@ from serving.predict.reply_loop import (
 
 # Increase this number whenever you change the code so that the replies change.
 _VERSION = 1
+
+
+class BulkDescription(JobDescription):
+    """The flags, the inputs and the model that determine the shards.
+
+    Attributes:
+        model: files of the export that replies.
+    """
+
+    model: list[InputEntry]
+
+
+class BulkResults(JobResults):
+    """The shards of replies, and their numbers.
+
+    Attributes:
+        answers: numbers of replies and errors, the fields of an OutputCounts.
+    """
+
+    answers: dict[str, int]
+
+
+class BulkManifest(BulkDescription, BulkResults):
+    """Contents of the manifest beside the shards of replies."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +143,7 @@ class BulkUnit:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class BulkJob(Job[BulkUnit]):
+class BulkJob(Job[BulkUnit, BulkManifest]):
     """The job that replies to the requests of large files.
 
     The numbers of the shards stand before the ending of `output_file`.
@@ -136,7 +161,12 @@ class BulkJob(Job[BulkUnit]):
         """The paths of the shards, of the manifest and of unfinished work."""
         return JobPaths(self.output_file, ending=_ending_of(self.output_file))
 
-    def describe(self) -> JobDescription:
+    @property
+    def manifest_type(self) -> type[BulkManifest]:
+        """The entries of the manifest."""
+        return BulkManifest
+
+    def describe(self) -> BulkDescription:
         """Returns the flags, and the checksums of the inputs and the model."""
         setup = self.setup
         folder = Path(setup.load_text_model().path)
@@ -182,7 +212,7 @@ class BulkJob(Job[BulkUnit]):
 
     def combine_results(
         self, units: Sequence[BulkUnit], results: Sequence[UnitResult]
-    ) -> JobResults:
+    ) -> BulkResults:
         """Sums up the numbers of replies and errors, as the entry `answers`.
 
         Logs the first errors of the job, in the order of its units.

@@ -41,5 +41,5 @@ def test_short_sequences_are_packed_into_a_long_one():
 def test_each_sequence_goes_where_it_fits_first(
     lengths, packed, offsets, num_packed
 ):
-    fit = packing.first_fit(integers(lengths), capacity=6)
+    fit = packing.pack_by_first_fit(integers(lengths), capacity=6)
     assert as_lists(fit) == packing.FirstFit(packed, offsets, num_packed)

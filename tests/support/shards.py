@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from data.io import feature_specs, record_datasets, tfrecords
 from data.parallel_jobs import workers
-from data.parallel_jobs.job_files import Manifest
 from data.pretraining import sharded_writing
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.record_manifests import RecordManifest
 from data.text import tokenization
 from files.paths import StrPath
 from tests.support.paths import ROOT
@@ -48,7 +48,7 @@ def create_shards(
     input_files: str | bytes | Iterable[StrPath] = CORPUS,
     num_processes: int = 1,
     **options: Any,
-) -> Manifest:
+) -> RecordManifest:
     """Creates shards in a folder. Returns their manifest.
 
     `input_files` are paths, or the text of a corpus to write to corpus.txt.
@@ -95,7 +95,7 @@ def write_documents(path: Path, number: int, num_lines: int) -> set[int]:
     return {vocab[word] for word in words}
 
 
-def read_checksums(manifest: Manifest) -> list[str]:
+def read_checksums(manifest: RecordManifest) -> list[str]:
     """Returns the checksum of each shard."""
     checksums = []
     for shard in manifest["shards"]:
@@ -105,7 +105,7 @@ def read_checksums(manifest: Manifest) -> list[str]:
 
 
 def read_shards(
-    manifest: Manifest, spec: feature_specs.RecordSpec | None = None
+    manifest: RecordManifest, spec: feature_specs.RecordSpec | None = None
 ) -> dict[str, NDArray[Any]]:
     """Returns {feature: array} of the records of all shards."""
     serialized = [

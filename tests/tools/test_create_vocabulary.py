@@ -150,10 +150,8 @@ def test_a_real_corpus_has_few_unknown_words():
     counts = vocabulary_learning.count_words(path.read_text().split("\n"), True)
     vocab = vocabulary_learning.learn_vocabulary(counts, 8000, 99)
     assert len(vocab) == 8000
-    num_unknown, num_wordpieces = vocabulary_learning.count_corpus_tokens(
-        vocab, counts
-    )
-    assert num_unknown < 0.001 * num_wordpieces
+    wordpieces = vocabulary_learning.count_corpus_wordpieces(vocab, counts)
+    assert wordpieces.num_unknown < 0.001 * wordpieces.num_wordpieces
 
 
 @pytest.fixture(scope="module")

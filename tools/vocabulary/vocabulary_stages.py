@@ -60,11 +60,11 @@ def count_words_of_files(
 
     def read_lines() -> Iterator[str]:
         for path in input_files:
-            for line, num_dropped in text_files.read_lossy_lines(path):
-                dropped[path] += num_dropped
-                if name := guess_markup(line.strip()):
+            for line in text_files.read_lossy_lines(path):
+                dropped[path] += line.num_dropped
+                if name := guess_markup(line.text.strip()):
                     markup[name] += 1
-                yield line
+                yield line.text
 
     counts = vocabulary_learning.count_words(
         progress.track(read_lines(), None, "line", "Reading"), do_lower_case
@@ -125,12 +125,15 @@ def print_extension(
     num_replaced = sum(
         before != after for before, after in zip(old_vocab, vocab, strict=False)
     )
-    _, before = vocabulary_learning.count_corpus_tokens(old_vocab, counts)
-    _, after = vocabulary_learning.count_corpus_tokens(vocab, counts)
+    before_counts, after_counts = (
+        vocabulary_learning.count_corpus_wordpieces(wordpieces, counts)
+        for wordpieces in (old_vocab, vocab)
+    )
     print(
         f"{num_replaced + num_added:,} new words: {num_replaced:,} replace "
         f"[unusedN], {num_added:,} are at the end; the input now consists of "
-        f"{after:,} WordPieces instead of {before:,}"
+        f"{after_counts.num_wordpieces:,} WordPieces instead of "
+        f"{before_counts.num_wordpieces:,}"
     )
 
 

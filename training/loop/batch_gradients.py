@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 import keras
 import tensorflow as tf
 
-from modeling.base_loss import BatchLoss, Terms
+from modeling.base_loss import BatchLoss, LossTerms
 from modeling.features import select_features
 from modeling.tensors import Features, Tensor
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
@@ -103,7 +103,7 @@ class BatchGradients(Generic[LossInputsT]):
         self._num_replicas = num_replicas
 
     def compute(
-        self, features: Features, divisors: Terms, seed: Tensor
+        self, features: Features, divisors: LossTerms, seed: Tensor
     ) -> Gradients:
         """Computes the losses and the gradients of a replica's batch.
 
@@ -122,7 +122,7 @@ class BatchGradients(Generic[LossInputsT]):
         return self._sum_micro_batches(features, divisors, seed)
 
     def _sum_micro_batches(
-        self, features: Features, divisors: Terms, seed: Tensor
+        self, features: Features, divisors: LossTerms, seed: Tensor
     ) -> Gradients:
         """Computes the micro-batches in turn, and adds up the results."""
         micro_batches = _split_batch(features, self._num_micro_batches)
@@ -155,7 +155,7 @@ class BatchGradients(Generic[LossInputsT]):
         return sums
 
     def _compute_micro_batch(
-        self, features: Features, divisors: Terms, seed: Tensor
+        self, features: Features, divisors: LossTerms, seed: Tensor
     ) -> Gradients:
         """Runs the network forward and backward on a micro-batch."""
         variables = self._model.trainable_variables

@@ -14,7 +14,7 @@ import tensorflow as tf
 from keras.optimizers import LossScaleOptimizer
 
 from data.arrays import IntArray
-from modeling.base_loss import BatchLoss, Terms
+from modeling.base_loss import BatchLoss, LossTerms
 from modeling.tensors import Features, Tensor
 from training.config.training_config import TrainingOptions
 from training.loop.batch_gradients import (
@@ -306,7 +306,7 @@ def _is_default_strategy(strategy: tf.distribute.Strategy) -> bool:
 
 def _compile_gradients(
     batch_gradients: BatchGradients[LossInputsT], *, jit_compile: bool
-) -> Callable[[Features, Terms, Tensor], Gradients]:
+) -> Callable[[Features, LossTerms, Tensor], Gradients]:
     """Returns `BatchGradients.compute`, compiled by XLA if `jit_compile`."""
     if not jit_compile:
         return batch_gradients.compute

@@ -168,7 +168,7 @@ class NerTask(
 
     def _decode_tags(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
-    ) -> tuple[list[list[str]], list[FloatArray]]:
+    ) -> sentence_windows.ChosenTags:
         """Returns the tags of each sentence, and their probabilities."""
         probabilities = (
             to_probabilities(logits.astype(np.float32), CLASSIFICATION)

@@ -14,7 +14,7 @@ from data.classification.glue.glue_tasks import WORDS_OF_LABEL
 from data.io.text_files import read_numbered_lines
 from data.sets.set_names import BaseSet, find_set_file
 from data.tables import tables
-from data.tables.rows import require_cells
+from data.tables.rows import NumberedCells
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.paths import StrPath
 
@@ -83,8 +83,8 @@ def find_table_file(
 
 def read_cells(
     path: str, layout: TableLayout = DEFAULT_LAYOUT
-) -> Iterator[tuple[int, list[str]]]:
-    """Yields (number of the line, cells) of a file.
+) -> Iterator[NumberedCells]:
+    """Yields the cells of each line of a file.
 
     The first line of a file that is not TSV contains the names of its columns.
 
@@ -96,16 +96,18 @@ def read_cells(
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         for line_number, line in read_numbered_lines(path, layout.encoding):
-            yield line_number, line.split("\t")
+            yield NumberedCells(line_number, line.split("\t"))
         return
     names: list[str] = []
-    for line_number, row in tables.read_rows(path, layout):
-        cell_of_column = require_cells(row, f"{path}, line {line_number}")
+    for row in tables.read_rows(path, layout):
+        cell_of_column = row.require_cells(path)
         if not names:
             names = [*cell_of_column]
-            yield 1, names
+            yield NumberedCells(1, names)
         cells = [cell_of_column.get(name) for name in names]
-        yield line_number, ["" if cell is None else str(cell) for cell in cells]
+        yield NumberedCells(
+            row.number, ["" if cell is None else str(cell) for cell in cells]
+        )
 
 
 def find_column_indices(

@@ -15,9 +15,8 @@ from data.classification.classification_examples import (
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_tasks import (
-    DEFINITION_OF_TASK,
     GlueTaskDefinition,
-    define_xnli,
+    define_task,
 )
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet, SetName, base_set_of, suffix_of
@@ -132,15 +131,13 @@ def create_glue_processor(
     layout: TableLayout = DEFAULT_LAYOUT,
 ) -> GlueProcessor:
     """Creates the processor of a task of GLUE, or of XNLI."""
-    if task_name == "xnli":
-        xnli = define_xnli(xnli_language)
-        return GlueProcessor(xnli, GlueSets(xnli, data_dir))
-    definition = DEFINITION_OF_TASK[task_name]
+    definition = define_task(task_name, xnli_language)
+    if not definition.may_be_of_mirror:
+        # `layout` describes the files of mirrors.
+        layout = DEFAULT_LAYOUT
     mismatched_sets = None
-    if task_name == "mnli":
-        mismatched_sets = GlueSets(
-            DEFINITION_OF_TASK["mnli-mm"], data_dir, layout
-        )
+    if definition.mismatched is not None:
+        mismatched_sets = GlueSets(definition.mismatched, data_dir, layout)
     return GlueProcessor(
         definition, GlueSets(definition, data_dir, layout), mismatched_sets
     )
@@ -188,7 +185,7 @@ def _find_column_indices(
 
     `header` are the cells of the first line.
     """
-    if definition.columns_of_set:
+    if definition.columns_of_set is not None:
         return glue_layouts.ColumnIndices(
             [*definition.columns_of_set[set_name]]
         )

@@ -44,6 +44,8 @@ class GlueTaskDefinition(TaskDefinition):
             are not skipped. Their missing texts become empty texts, because
             GLUE identifies predictions by line.
         output_mode: "classification", or "regression" for STS-B.
+        mismatched: the same task with texts of other genres, as further dev and
+            test sets. None if there are no such sets.
     """
 
     labels: Sequence[str] | None = ("0", "1")
@@ -61,6 +63,12 @@ class GlueTaskDefinition(TaskDefinition):
     test_set_has_labels: bool = False
     drops_short_lines: bool = False
     output_mode: OutputMode = CLASSIFICATION
+    mismatched: "GlueTaskDefinition | None" = None
+
+    @property
+    def may_be_of_mirror(self) -> bool:
+        """Whether files of mirrors, with other columns, are read too."""
+        return self.columns_of_set is None
 
     def file_of_set(self, set_name: BaseSet) -> str:
         """Returns the name of a set's file."""
@@ -72,12 +80,12 @@ class GlueTaskDefinition(TaskDefinition):
 # Names of the labels of natural language inference, in GLUE and XNLI.
 _NLI_LABELS = ("contradiction", "entailment", "neutral")
 _ENTAILMENT_LABELS = ("entailment", "not_entailment")
-# MultiNLI, matched: does the first text entail the second? The dev and test
-# texts are of the same genres as the train set.
-_MNLI = GlueTaskDefinition(
+# MultiNLI, mismatched: does the first text entail the second? The dev and test
+# texts are of genres that do not occur in the train set.
+_MNLI_MISMATCHED = GlueTaskDefinition(
     labels=_NLI_LABELS,
-    other_files="{}_matched.tsv",
-    dev_guid="dev_matched",
+    other_files="{}_mismatched.tsv",
+    dev_guid="dev_mismatched",
     text_columns=(8, 9),
     label_column=-1,
     guid_column=0,
@@ -121,11 +129,14 @@ DEFINITION_OF_TASK: dict[str, GlueTaskDefinition] = {
         has_header=False,
         metrics=("matthews", "eval_accuracy"),
     ),
-    "mnli": _MNLI,
-    # MultiNLI, mismatched: these genres do not occur in the train set.
-    "mnli-mm": dataclasses.replace(
-        _MNLI, other_files="{}_mismatched.tsv", dev_guid="dev_mismatched"
+    # MultiNLI, matched: the genres are those of the train set.
+    "mnli": dataclasses.replace(
+        _MNLI_MISMATCHED,
+        other_files="{}_matched.tsv",
+        dev_guid="dev_matched",
+        mismatched=_MNLI_MISMATCHED,
     ),
+    "mnli-mm": _MNLI_MISMATCHED,
     # Do the two sentences have the same meaning?
     "mrpc": GlueTaskDefinition(
         text_columns=(3, 4), label_column=0, metrics=("f1", "eval_accuracy")
@@ -161,6 +172,18 @@ DEFINITION_OF_TASK: dict[str, GlueTaskDefinition] = {
     "wnli": GlueTaskDefinition(),
     "xnli": define_xnli("zh"),
 }
+
+
+def define_task(task_name: str, xnli_language: str) -> GlueTaskDefinition:
+    """Returns the definition of a task.
+
+    `xnli_language` is the language of XNLI, which other tasks lack.
+    """
+    if DEFINITION_OF_TASK[task_name].language is not None:
+        return define_xnli(xnli_language)
+    return DEFINITION_OF_TASK[task_name]
+
+
 # {task: names of its labels in Hugging Face's GLUE data set}. Models from
 # Hugging Face's hub use these names instead of GLUE's own "0" and "1".
 WORDS_OF_LABEL: dict[str, Sequence[str]] = {
@@ -180,6 +203,7 @@ def submission_file(task_name: str) -> str:
     Raises:
         ValueError: the task is not part of GLUE.
     """
-    if task_name == "xnli" or task_name not in DEFINITION_OF_TASK:
+    definition = DEFINITION_OF_TASK.get(task_name)
+    if definition is None or definition.language is not None:
         raise ValueError(f"--glue_submission is not for {task_name}")
     return f"{_SUBMISSION_OF_TASK.get(task_name, task_name.upper())}.tsv"

@@ -7,7 +7,7 @@
 import dataclasses
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from absl import logging
 
@@ -23,8 +23,23 @@ from files.paths import StrPath
 from model_folders.output_modes import CLASSIFICATION, REGRESSION, OutputMode
 from options import fields
 
+
+class PairColumns(NamedTuple):
+    """The columns of pairs of texts, each named like its flag.
+
+    Attributes:
+        text_column: column of the first text.
+        text_b_column: column of the second text.
+        label_column: column of the pair's number, such as a score.
+    """
+
+    text_column: str
+    text_b_column: str
+    label_column: str
+
+
 # The options that name a column.
-COLUMN_FLAGS = ("text_column", "text_b_column", "label_column")
+COLUMN_FLAGS = PairColumns._fields
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -94,20 +109,19 @@ class ColumnOptions(LayoutOptions):
         return self.layout(has_header=has_header, columns=columns)
 
     def with_pair_columns(
-        self, chosen_columns: Mapping[str, str], columns: Sequence[str]
+        self, chosen_columns: Mapping[str, str], usual_columns: PairColumns
     ) -> Self:
         """Returns the options to read pairs of texts with a number.
 
         Args:
             chosen_columns: {flag: its column} of the columns that the user
                 chose.
-            columns: the columns of the two texts and of the number, for the
-                other flags, in the order of `COLUMN_FLAGS`.
+            usual_columns: the columns for the other flags.
         """
         # Any, because `replace` accepts other types for other options.
         changes: dict[str, Any] = {
             name: column
-            for name, column in zip(COLUMN_FLAGS, columns, strict=True)
+            for name, column in usual_columns._asdict().items()
             if name not in chosen_columns
         }
         return dataclasses.replace(self, output_mode=REGRESSION, **changes)
@@ -237,10 +251,9 @@ def _check_has_columns(
 def _check_no_pair(source: str, columns: Sequence[str]) -> None:
     """Raises a ValueError if two columns may be the texts of pairs."""
     if pair := find_pair_columns(columns):
-        text, text_b = pair
         raise ValueError(
             f"{source} contains two columns of texts. To classify pairs, set "
-            f"--text_column={shlex.quote(text)} "
-            f"--text_b_column={shlex.quote(text_b)}. To classify one text, set "
-            "only --text_column"
+            f"--text_column={shlex.quote(pair.text_column)} "
+            f"--text_b_column={shlex.quote(pair.text_b_column)}. To classify "
+            "one text, set only --text_column"
         )

@@ -7,6 +7,7 @@ from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import TaskDefinition
+from data.classification.user_tables.table_columns import PairColumns
 
 
 def _score_passages(
@@ -26,12 +27,12 @@ class TableTaskDefinition(TaskDefinition):
     Attributes:
         metrics: names of the metrics that score the task, the main metric
             first. By default, the output mode decides.
-        pair_columns: usual columns of the two texts and of the number. If None,
-            flags or the names in --data_file show the columns.
+        pair_columns: the usual columns of pairs with a number. If None, flags
+            or the names in --data_file show the columns.
     """
 
     metrics: tuple[str, ...] = ()
-    pair_columns: tuple[str, str, str] | None = None
+    pair_columns: PairColumns | None = None
 
     @property
     def is_split_by_first_text(self) -> bool:
@@ -54,7 +55,7 @@ class TableTaskDefinition(TaskDefinition):
     @property
     def number_column(self) -> str | None:
         """The usual column of the number, None if a task has no usual one."""
-        return self.pair_columns[-1] if self.pair_columns else None
+        return self.pair_columns and self.pair_columns.label_column
 
     def may_lack_column(self, label_column: str) -> bool:
         """Returns whether a train set or a dev set may lack the label column.
@@ -70,11 +71,11 @@ DEFINITION_OF_TABLE_TASK = {
     # A cross-encoder, which ranks passages, has a single output as well.
     "csv": TableTaskDefinition(may_be_cross_encoder=True),
     "embedding": TableTaskDefinition(
-        pair_columns=("text", "text_b", "score"),
+        pair_columns=PairColumns("text", "text_b", "score"),
         learns="vectors",
     ),
     "ranking": TableTaskDefinition(
-        pair_columns=("query", "passage", "relevance"),
+        pair_columns=PairColumns("query", "passage", "relevance"),
         metrics=metrics.RANKING_METRICS,
         score=_score_passages,
         learns="relevances",

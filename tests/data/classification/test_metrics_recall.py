@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from data.classification.metrics import recall_1
+from data.classification.metrics import compute_recall_at_1
 
 TEXTS = [*map(str, range(1500))]
 
@@ -27,14 +27,14 @@ def recall(vectors):
 
 
 def test_recall_counts_the_texts_whose_partner_is_found(vectors, recall):
-    assert recall_1(vectors, TEXTS) == recall
+    assert compute_recall_at_1(vectors, TEXTS) == recall
 
 
 def test_equal_vectors_have_a_recall_of_zero(vectors):
     same = np.ones_like(vectors) / 8**0.5
-    assert recall_1(same, TEXTS) == 0
+    assert compute_recall_at_1(same, TEXTS) == 0
 
 
 def test_either_of_two_equal_texts_is_the_partner(vectors, recall):
     twice = np.concatenate([vectors, vectors])
-    assert recall_1(twice, 2 * TEXTS) == recall
+    assert compute_recall_at_1(twice, 2 * TEXTS) == recall

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from data.ner import predicted_entities
-from data.ner.annotated_rows import AnnotatedRow
+from data.ner.annotated_rows import AnnotatedRow, AnnotatedText
 from data.ner.ner_examples import NerOptions
 from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
@@ -56,30 +56,32 @@ def test_words_of_a_test_set_need_no_tags(tmp_path):
 
 def test_a_tagged_sentence_needs_tags():
     row = AnnotatedRow({"tokens": WORDS}, "line 1")
-    assert row.parse_tagged_sentence(needs_tags=True) is None
+    with pytest.raises(ValueError, match="line 1: found the keys tokens"):
+        row.parse()
 
 
 def test_a_text_is_not_a_tagged_sentence():
     row = AnnotatedRow({"text": TEXT, "tokens": []}, "line 1")
-    assert row.parse_tagged_sentence(needs_tags=False) is None
+    annotated = row.parse(needs_annotations=False)
+    assert isinstance(annotated, AnnotatedText)
 
 
 def test_a_row_without_a_text_is_an_error_that_lists_its_keys():
     row = AnnotatedRow({"a": 1, "b": 2}, "line 1")
     with pytest.raises(ValueError, match="line 1: found the keys a, b"):
-        row.parse_annotated_text(needs_spans=True)
+        row.parse()
 
 
 def test_a_row_that_is_not_an_object_is_an_error():
     row = AnnotatedRow({}, "line 1")
     with pytest.raises(ValueError, match="line 1: found the keys of no object"):
-        row.parse_annotated_text(needs_spans=True)
+        row.parse()
 
 
 def test_a_text_of_a_test_set_needs_no_spans():
     row = AnnotatedRow({"text": TEXT}, "line 1")
-    annotated = row.parse_annotated_text(needs_spans=False)
-    assert annotated == (TEXT, None)
+    annotated = row.parse(needs_annotations=False)
+    assert annotated == AnnotatedText(TEXT, [], is_annotated=False)
 
 
 NUMBERED = {"tokens": WORDS, "ner_tags": [1, 0, 2, 0]}

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from data.io.file_checksums import compute_size_and_checksum
-from data.parallel_jobs.job_files import JobFiles, JobPaths
+from data.parallel_jobs.job_files import JobFiles, JobPaths, Manifest
 from files.json_files import write_json
 
 
@@ -47,7 +47,7 @@ def paths(tmp_path):
 @pytest.fixture
 def job(paths, description):
     """The files of the job."""
-    return JobFiles(paths, description)
+    return JobFiles(paths, description, Manifest)
 
 
 @pytest.fixture

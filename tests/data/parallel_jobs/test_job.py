@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from data.parallel_jobs.job import Job, choose_unit_runner
-from data.parallel_jobs.job_files import JobPaths, create_input_entries
+from data.parallel_jobs.job_files import (
+    JobPaths,
+    Manifest,
+    create_input_entries,
+)
 from files import lock
 from files.json_files import read_json, write_json
 from tests.data.parallel_jobs.conftest import Unit
@@ -15,8 +19,14 @@ from tests.data.parallel_jobs.conftest import Unit
 run_here = choose_unit_runner(None, None)
 
 
+class CopyManifest(Manifest):
+    """The manifest of a CopyJob, with the number of its texts."""
+
+    num_texts: int
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class CopyJob(Job[Unit]):
+class CopyJob(Job[Unit, CopyManifest]):
     """Copies the text of each input to a shard."""
 
     wrong_input: str = ""
@@ -26,6 +36,10 @@ class CopyJob(Job[Unit]):
     @property
     def paths(self):
         return JobPaths(self.output_file)
+
+    @property
+    def manifest_type(self):
+        return CopyManifest
 
     def describe(self):
         return {
@@ -48,7 +62,7 @@ class CopyJob(Job[Unit]):
             raise ValueError(f"{self.wrong_input} is wrong")
         return {
             "shards": [result["shards"][0] for result in results],
-            "corpus": {"texts": len(units)},
+            "num_texts": len(units),
         }
 
 
@@ -75,7 +89,7 @@ def read_shards():
 def test_a_job_leaves_its_shards_and_a_manifest(options):
     manifest, is_new = CopyJob(**options).run(run_here)
     assert is_new
-    assert manifest["corpus"] == {"texts": 2}
+    assert manifest["num_texts"] == 2
     assert read_json("out.manifest.json") == manifest
     assert read_shards() == ["a", "b"]
     assert not os.path.exists("out.work")

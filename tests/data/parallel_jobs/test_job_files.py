@@ -10,6 +10,7 @@ from data.io.file_checksums import compute_size_and_checksum
 from data.parallel_jobs.job_files import (
     JobFiles,
     JobPaths,
+    Manifest,
     create_input_entries,
 )
 from files.json_files import read_json
@@ -79,7 +80,10 @@ def test_a_moved_job_finds_its_manifest(finished_job, description, tmp_path):
     for path in tmp_path.glob("out*"):
         path.rename(tmp_path / "moved" / path.name)
     paths = JobPaths(str(tmp_path / "moved/out.jsonl"), ending=".jsonl")
-    assert JobFiles(paths, description).read_intact_manifest() == finished_job
+    assert (
+        JobFiles(paths, description, Manifest).read_intact_manifest()
+        == finished_job
+    )
 
 
 def test_a_manifest_whose_shards_are_damaged_is_not_found(
@@ -98,7 +102,7 @@ def test_a_named_shard_belongs_to_the_manifest(description, tmp_path):
     path.write_text("eval")
     named_shards = {"eval_shards": str(path)}
     paths = JobPaths(str(tmp_path / "out"), named_shards=named_shards)
-    job = JobFiles(paths, description)
+    job = JobFiles(paths, description, Manifest)
     job.begin()
     job.finish({"shards": [], "eval_shards": [entry_of(path)]})
     assert job.read_intact_manifest() is not None
@@ -117,14 +121,14 @@ def test_a_named_shard_belongs_to_the_manifest(description, tmp_path):
 def test_a_manifest_of_another_job_is_not_replaced(
     finished_job, paths, description, change, culprit
 ):
-    other = JobFiles(paths, description | change)
+    other = JobFiles(paths, description | change, Manifest)
     with pytest.raises(ValueError, match=culprit):
         other.read_intact_manifest()
 
 
 def test_begun_work_of_another_job_is_not_resumed(job, paths, description):
     job.begin()
-    other = JobFiles(paths, description | {"flags": {"seed": 6}})
+    other = JobFiles(paths, description | {"flags": {"seed": 6}}, Manifest)
     with pytest.raises(ValueError, match="was written with --seed=5"):
         other.begin()
     with pytest.raises(ValueError, match="was written with --seed=5"):
@@ -165,7 +169,7 @@ def test_a_shard_that_would_replace_an_input_is_refused(
     with open(path, "w") as file:
         file.write("text")
     inputs = {"inputs": create_input_entries([path])}
-    job = JobFiles(paths, description | inputs)
+    job = JobFiles(paths, description | inputs, Manifest)
     with pytest.raises(ValueError, match=r"would replace .*which is an input"):
         job.check_overwrites([path])
 

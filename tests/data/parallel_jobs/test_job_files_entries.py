@@ -11,10 +11,9 @@ def test_a_manifest_describes_the_job_and_its_shards():
     manifest = {"version": 1, "flags": {}, "inputs": [INPUT], "shards": [SHARD]}
     assert find_malformed_entry(manifest, Manifest) is None
     assert find_malformed_entry(manifest | {"inputs": [{}]}, Manifest)
-    assert find_malformed_entry(manifest | {"eval_shards": [5]}, Manifest)
 
 
-def test_only_a_unit_of_predictions_lists_errors():
+def test_a_unit_may_list_errors():
     result = {"shards": [SHARD], "counts": {"num_rows": 2}}
     assert find_malformed_entry(result, UnitResult) is None
     result["errors"] = ["line 3: the text is empty"]

@@ -10,6 +10,7 @@ from data.predictions.report import (
     list_outcomes,
     wilson_interval,
 )
+from data.text.characters import CharacterSpan
 from tests.support.report_page import ReportPage
 
 
@@ -39,7 +40,10 @@ def test_the_title_names_the_task_and_the_file():
 
 
 def test_a_text_is_cut_where_marks_begin_and_end():
-    marks = {"right": [(2, 6)], "predicted": [(4, 8)]}
+    marks = {
+        "right": [CharacterSpan(2, 6)],
+        "predicted": [CharacterSpan(4, 8)],
+    }
     prediction = JudgedPrediction(1.0, "", "a boat left", 0, marks)
     assert [*prediction.pieces()] == [
         ("", "a "),
@@ -51,7 +55,8 @@ def test_a_text_is_cut_where_marks_begin_and_end():
 
 
 def test_a_shortened_text_ends_within_a_mark():
-    prediction = JudgedPrediction(1.0, "", "a boat", 0, {"right": [(2, 6)]})
+    marks = {"right": [CharacterSpan(2, 6)]}
+    prediction = JudgedPrediction(1.0, "", "a boat", 0, marks)
     assert [*prediction.pieces(length=3)] == [("", "a "), ("right", "b")]
 
 

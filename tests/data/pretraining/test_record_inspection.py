@@ -10,6 +10,7 @@ import pytest
 from data.io import feature_specs, tf_examples, tfrecords
 from data.parallel_jobs.job_files import JobFiles, JobPaths
 from data.pretraining import record_inspection, sharded_writing
+from data.pretraining.record_manifests import RecordManifest
 
 
 def write_shard(path, numbers):
@@ -32,7 +33,7 @@ def shard_files(tmp_path):
     job_paths = JobPaths(output_file, named_shards={"eval_shards": eval_path})
     flags = {"max_predictions_per_seq": 3}
     job_files = JobFiles(
-        job_paths, {"version": 1, "flags": flags, "inputs": []}
+        job_paths, {"version": 1, "flags": flags, "inputs": []}, RecordManifest
     )
     paths = [*job_paths.shard_paths(2), eval_path]
     entries = [

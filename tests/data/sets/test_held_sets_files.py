@@ -164,6 +164,14 @@ def test_a_set_is_read_once(create_recording):
     assert file_sets.read("dev") is file_sets.read("dev")
 
 
+@pytest.mark.parametrize("data_file", [None, "table.csv"])
+def test_the_labels_stay_after_the_sets_were_taken(create_recording, data_file):
+    file_sets = create_recording(data_file=data_file)
+    file_sets.take("train")
+    file_sets.take("dev")
+    assert file_sets.read_labels() == ["x", "y"]
+
+
 @pytest.mark.parametrize(
     ("set_names", "read_files"),
     [

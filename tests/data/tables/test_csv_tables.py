@@ -102,20 +102,20 @@ def test_quotes_are_characters_without_quoting():
 
 def test_the_rows_after_a_malformed_one_are_read():
     lines = ['"a" b,x\n', "c,y\n"]
-    (_, malformed), second = parse_rows(lines, Dialect(","))
+    malformed, second = parse_rows(lines, Dialect(","))
     assert isinstance(malformed, MalformedRow)
     assert not malformed.is_multiline
     assert second == (2, ["c", "y"])
 
 
 def test_a_quote_that_is_never_closed_spans_lines():
-    ((number, malformed),) = parse_rows(['"a,x\n', "b,y\n"], Dialect(","))
-    assert number == 1
+    (malformed,) = parse_rows(['"a,x\n', "b,y\n"], Dialect(","))
+    assert malformed.line_number == 1
     assert malformed.is_multiline
 
 
 def test_the_error_names_the_flag_that_makes_quotes_characters():
-    malformed = MalformedRow("a quote is not closed", is_multiline=True)
+    malformed = MalformedRow(1, "a quote is not closed", is_multiline=True)
     assert malformed.explain("--noquoting") == (
         "a quote is not closed. Close the quote, write a quote in a quoted "
         'cell twice (""), or set --noquoting if quotes are ordinary '

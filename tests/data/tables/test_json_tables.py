@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from data.io.text_files import number_lines
 from data.tables import json_tables
 from data.tables.table_layout import TableLayout
 from data.tables.tables import read_rows
@@ -85,8 +86,8 @@ def test_a_row_is_read_before_the_next_one_is_there():
         yield '{"text": "a"}\n'
         raise AssertionError
 
-    numbered = enumerate(wait(), 1)
-    first, kind = json_tables.guess_text_format(numbered, is_json=False)
+    numbered = number_lines(wait())
+    kind, first = json_tables.guess_text_format(numbered, is_json=False)
     assert kind == "jsonl"
     assert [*json_tables.read_json_lines(first)] == [(1, {"text": "a"})]
 

@@ -6,6 +6,7 @@ test_tables.py reads such rows from files.
 import pytest
 
 from data.tables.rows import (
+    NumberedRow,
     RepeatedName,
     RowBuilder,
     are_dates,
@@ -16,18 +17,19 @@ from data.tables.rows import (
     is_missing,
     is_number,
     is_year,
-    require_cells,
     unique_keys,
 )
 
 
 def test_a_row_has_cells():
-    assert require_cells({"text": "b"}, "a.csv, line 2") == {"text": "b"}
+    row = NumberedRow(2, {"text": "b"})
+    assert row.require_cells("a.csv") == {"text": "b"}
 
 
 def test_a_malformed_row_is_an_error_that_names_its_place():
+    row = NumberedRow(3, ValueError("two cells"))
     with pytest.raises(ValueError, match=r"a\.csv, line 3: two cells"):
-        require_cells(ValueError("two cells"), "a.csv, line 3")
+        row.require_cells("a.csv")
 
 
 def test_cells_get_the_names_of_their_columns():

@@ -44,20 +44,20 @@ def test_extend_vocabulary_adds_rows_if_more_words_are_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("added", "num_tokens_of_words"),
+    ("added", "num_wordpieces_of_words"),
     [
         ([], [25, 18, 99, 1, 4, 50]),
         (["seaweed", "wea", "zzz"], [5, 9, 99, 1, 4, 50]),
     ],
     ids=["before", "after"],
 )
-def test_count_corpus_tokens_counts_those_of_all_words(
-    added, num_tokens_of_words
+def test_count_corpus_wordpieces_counts_those_of_all_words(
+    added, num_wordpieces_of_words
 ):
-    _, num_wordpieces = vocabulary_learning.count_corpus_tokens(
+    wordpieces = vocabulary_learning.count_corpus_wordpieces(
         [*VOCAB, *added], COUNTS
     )
-    assert num_wordpieces == sum(num_tokens_of_words)
+    assert wordpieces.num_wordpieces == sum(num_wordpieces_of_words)
 
 
 def test_old_ids_are_those_that_each_embedding_starts_from():

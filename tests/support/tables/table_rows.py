@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from data.tables.rows import require_cells
 from data.tables.table_layout import TableLayout
 from data.tables.tables import read_rows
 
@@ -43,8 +42,8 @@ def _number_rows(
     path: Path, layout: dict[str, Any]
 ) -> Iterator[tuple[int, Any]]:
     table_layout = TableLayout(**{"has_header": None} | layout)
-    for number, row in read_rows(path, table_layout):
-        yield number, require_cells(row, f"{path}, line {number}")
+    for row in read_rows(path, table_layout):
+        yield row.number, row.require_cells(path)
 
 
 def write_table(path: Path, data: str | bytes) -> Path:

@@ -6,6 +6,7 @@ import pytest
 
 from data.classification.user_tables.table_columns import (
     ColumnOptions,
+    PairColumns,
     guess_unset_columns,
 )
 from data.tables.tables import Table
@@ -59,7 +60,7 @@ def test_a_table_whose_columns_are_numbers_has_no_header(columns, has_header):
 def test_usual_columns_of_pairs_do_not_replace_those_of_the_user():
     chosen = {"text_column": "q"}
     options = ColumnOptions(**chosen).with_pair_columns(
-        chosen, ("query", "passage", "relevance")
+        chosen, PairColumns("query", "passage", "relevance")
     )
     assert options.text_columns() == ["q", "passage"]
     assert options.label_column == "relevance"
