@@ -5,14 +5,15 @@ the README.md there, and training/run_files/model_description.py decides what
 the model.json of a run contains.
 
 The entries are plain dicts, so that they can be written as JSON again. Each
-entry may be missing. The code names a value after its type, such as
-`training_inputs`:
+entry may be missing:
 
     HeadSettings: how the outputs of a head are read
     TrainingInputs: what a training reads
-    TrainingSettings: all that a resumed run must keep. In one dict, they are
-        the head settings that the task has fixed, and the TrainingInputs
-    Provenance: the run that trained the weights, with its TrainingSettings
+    Provenance: the run that trained the weights, with its settings
+
+`TrainingSettings` is not an entry, but an object with two of them: all that a
+resumed run must keep are the HeadSettings that its task has fixed, and the
+TrainingInputs. The file contains both as one object.
 
 Some keys of the file are other words than the code uses. Only this module knows
 them.
@@ -27,6 +28,7 @@ then does is a statement, such as `trims_padding` or `loads_best`.
 This module imports neither Keras nor TensorFlow.
 """
 
+import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -34,6 +36,7 @@ from typing import (
     Annotated,
     Any,
     Final,
+    Self,
     TypeAlias,
     TypedDict,
     cast,
@@ -249,12 +252,50 @@ class TrainingInputs(TypedDict, total=False):
     teacher_network: Mapping[str, object]
 
 
-class TrainingSettings(HeadSettings, TrainingInputs, total=False):
-    """The settings that a run must keep when it is resumed, in one dict.
+class TrainingSettingsEntry(HeadSettings, TrainingInputs, total=False):
+    """The `TrainingSettings` of a run, as model.json contains them."""
 
-    These are the head settings that the task of the run has chosen, such as the
-    labels, and the inputs of the training.
+
+@dataclasses.dataclass(frozen=True)
+class TrainingSettings:
+    """The settings that a run must keep when it is resumed.
+
+    Attributes:
+        head: the head settings that the task of the run has fixed, such as the
+            labels. They may contain the settings of a user's own task.
+        inputs: what the training reads.
     """
+
+    head: HeadSettings = dataclasses.field(default_factory=HeadSettings)
+    inputs: TrainingInputs = dataclasses.field(default_factory=TrainingInputs)
+
+    @classmethod
+    def from_entry(cls, entry: Mapping[str, object]) -> Self:
+        """Splits the entry of model.json, a `TrainingSettingsEntry`.
+
+        A name that `TrainingInputs` does not list is of the head.
+        """
+        names = entry.keys() & TrainingInputs.__annotations__
+        head = {key: entry[key] for key in entry if key not in names}
+        inputs = {key: entry[key] for key in entry if key in names}
+        return cls(cast("HeadSettings", head), cast("TrainingInputs", inputs))
+
+    def to_entry(self) -> TrainingSettingsEntry:
+        """Returns the entry of model.json, which contains both in one dict.
+
+        The settings of the head precede the sets, as in the folders of earlier
+        runs.
+        """
+        inputs = [*self.inputs.items()]
+        names = [*self.inputs]
+        place = names.index(SETS_ENTRY) if SETS_ENTRY in names else len(names)
+        entry = dict([*inputs[:place], *self.head.items(), *inputs[place:]])
+        return cast("TrainingSettingsEntry", entry)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no settings, as no run trained the weights."""
+        return not (self.head or self.inputs)
 
 
 class Provenance(TypedDict, total=False):
@@ -263,7 +304,7 @@ class Provenance(TypedDict, total=False):
     Attributes:
         script: file name of the script.
         command: {flag that the user set: value}, without folders.
-        settings: the settings of the run.
+        settings: the `TrainingSettings` of the run.
         versions: {package: version}.
         weights: the model of the hub, hf://OWNER/NAME@REVISION, that was
             copied.
@@ -272,7 +313,7 @@ class Provenance(TypedDict, total=False):
 
     script: str
     command: Mapping[str, object]
-    settings: TrainingSettings
+    settings: TrainingSettingsEntry
     versions: Mapping[str, str]
     weights: str
     step: int
@@ -359,12 +400,16 @@ def provenance_of(contents: ModelJson) -> Provenance:
 
 
 def training_settings_of(contents: ModelJson) -> TrainingSettings:
-    """Returns the settings of the run that trained the weights, {} if unknown.
+    """Returns the settings of the run that trained the weights.
+
+    They are empty if model.json does not contain them.
 
     Args:
         contents: contents of model.json.
     """
-    return provenance_of(contents).get("settings", TrainingSettings())
+    return TrainingSettings.from_entry(
+        provenance_of(contents).get("settings", {})
+    )
 
 
 def check_entries(

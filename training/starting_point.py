@@ -73,5 +73,5 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
     @property
     def training_settings(self) -> TrainingSettings:
-        """The settings of the run that trained the initial weights, or {}."""
-        return self.preset.training_settings if self.preset else {}
+        """The settings of the run that trained the initial weights, if any."""
+        return (self.preset or Preset("")).training_settings

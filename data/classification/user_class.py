@@ -40,7 +40,7 @@ def load_user_class_processor(
         return ClassificationProcessor(
             sets, fixed_head_settings={PROCESSOR_ENTRY: sets.name}
         )
-    if preset and PROCESSOR_ENTRY in preset.training_settings:
+    if preset and PROCESSOR_ENTRY in preset.training_settings.head:
         return ClassificationProcessor(_LabelsWithoutSets(preset))
     return None
 
@@ -64,7 +64,7 @@ class _LabelsWithoutSets(HeldSets[InputExample]):
 
     def read_sets(self, set_name: BaseSet) -> NoReturn:
         """Raises a ValueError, because the file of the class is unknown."""
-        name = self._preset.training_settings[PROCESSOR_ENTRY]
+        name = self._preset.training_settings.head[PROCESSOR_ENTRY]
         raise ValueError(
             f"{self._preset.source} was trained on examples of {name}; set "
             f"--processor=FILE.py:{name} to read examples of this class, or "

@@ -5,13 +5,13 @@ what is only true of the original's folder.
 """
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Literal, TypeAlias, cast
 
 from model_folders.model_json import (
     CHECKSUMS,
     HeadSettings,
     ModelJson,
-    TrainingSettings,
+    TrainingSettingsEntry,
     create_contents,
     provenance_of,
 )
@@ -20,6 +20,8 @@ from model_folders.reading.preset import Preset
 
 # Entries about the files in the folder of the original.
 _ENTRIES_ABOUT_FILES = ("best_step", "files", CHECKSUMS)
+# Inputs of the training that a longer vocabulary changes.
+_ChangedInput: TypeAlias = Literal["bert_config", "tokenizer"]
 
 
 def create_model_json_of_copy(
@@ -28,7 +30,7 @@ def create_model_json_of_copy(
     head_settings: HeadSettings | None = None,
     *,
     step: int | None = None,
-    changed: Sequence[str] = (),
+    changed: Sequence[_ChangedInput] = (),
 ) -> ModelJson:
     """Returns the contents of model.json for a copy or an export of weights.
 
@@ -38,8 +40,8 @@ def create_model_json_of_copy(
         model_class: class of the model that is copied or exported.
         head_settings: settings of the head to add to those in `preset`.
         step: training step at which the weights were saved, None if unknown.
-        changed: names of settings in `preset` that no longer apply to the
-            copy.
+        changed: names of inputs of the training in `preset` that no longer
+            apply to the copy.
     """
     preset = preset or Preset("")
     # A dict with only some entries of a TypedDict of settings is of this type
@@ -49,13 +51,11 @@ def create_model_json_of_copy(
         "name": model_class,
         **(head_settings or {}),
     }
-    kept_settings = {
-        name: value
-        for name, value in preset.training_settings.items()
-        if name not in changed
-    }
     provenance = provenance_of(preset.model_json).copy()
-    provenance["settings"] = cast("TrainingSettings", kept_settings)
+    kept_settings = provenance.get("settings", TrainingSettingsEntry()).copy()
+    for name in changed:
+        kept_settings.pop(name, None)
+    provenance["settings"] = kept_settings
     if source := hub.hub_path_of(preset.folder):
         provenance["weights"] = source
     if step is not None:

@@ -28,7 +28,6 @@ from model_folders.model_json import (
     HeadSettings,
     ModelJson,
     Provenance,
-    TrainingSettings,
     head_settings_of,
     provenance_of,
     training_settings_of,
@@ -74,11 +73,10 @@ class Card(abc.ABC):
     @property
     def merged_head_settings(self) -> HeadSettings:
         """The head settings, with those that only the run's training states."""
-        merged: TrainingSettings = {
-            **training_settings_of(self.model_json),
+        return {
+            **training_settings_of(self.model_json).head,
             **self.head_settings,
         }
-        return merged
 
     @property
     def model_class(self) -> str | None:

@@ -83,7 +83,7 @@ class Preset:
             are read, from model.json or from config.json. {} if neither states
             a setting.
         training_settings: settings that must not change when the run that wrote
-            the folder is resumed. {} if no run wrote it, as for Google's
+            the folder is resumed. Empty if no run wrote it, as for Google's
             models.
         trim_padding: whether the training trimmed padding, or None if no file
             states it. A training decides this anew, whatever the weights that
@@ -119,9 +119,10 @@ class Preset:
     @property
     def network_arguments(self) -> NetworkArguments:
         """{argument: whether the weights were trained with it}."""
+        inputs = self.training_settings.inputs
         return {
-            "left_to_right": self.training_settings.get("left_to_right", False),
-            "bilstm": self.training_settings.get("bilstm", False),
+            "left_to_right": inputs.get("left_to_right", False),
+            "bilstm": inputs.get("bilstm", False),
         }
 
     @property
@@ -129,7 +130,7 @@ class Preset:
         """Whether text is lower-cased, or None if no file states it."""
         stated = self.stated_casing.get("do_lower_case")
         if stated is None:
-            tokenizer = self.training_settings.get("tokenizer", {})
+            tokenizer = self.training_settings.inputs.get("tokenizer", {})
             stated = tokenizer.get("do_lower_case")
         return stated
 
@@ -235,7 +236,7 @@ def _find_trim_padding(
     """Returns the `trim_padding` of a Preset."""
     # The copy of a model may state it with the settings of the head.
     in_copy = head_settings.get("trim_padding")
-    run_flags = training_settings.get("flags", {})
+    run_flags = training_settings.inputs.get("flags", {})
     return run_flags.get("trim_padding", in_copy)
 
 
@@ -308,7 +309,7 @@ def _read_labels(
         stated.append((Path(config_json), config_labels))
     file = folder / model_json.MODEL_JSON_FILE
     stated.append((file, head_settings.get("labels")))
-    stated.append((file, training_settings.get("labels")))
+    stated.append((file, training_settings.head.get("labels")))
     return read_labels(folder, stated)
 
 
@@ -318,7 +319,8 @@ def _check_casing(
     training_settings: TrainingSettings,
 ) -> None:
     """Raises a ValueError if model.json records another casing than a file."""
-    recorded = training_settings.get("tokenizer", {}).get("do_lower_case")
+    tokenizer = training_settings.inputs.get("tokenizer", {})
+    recorded = tokenizer.get("do_lower_case")
     stated = stated_casing.get("do_lower_case")
     if None not in (recorded, stated) and recorded != stated:
         raise ValueError(

@@ -80,7 +80,8 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, object]:
         ValueError: the `bert_config` in model.json is not valid.
     """
     recorded: dict[str, object] = {
-        **preset.training_settings,
+        **preset.training_settings.head,
+        **preset.training_settings.inputs,
         **preset.network_arguments,
     }
     if mode := preset.head_settings.get("output_mode"):
@@ -88,15 +89,15 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, object]:
     if trains:
         # --bilstm belongs to the head, which starts with new weights. Without a
         # record, any network may be trained.
-        has_record = bool(preset.training_settings)
+        has_record = not preset.training_settings.is_empty
         for name in ("bilstm",) if has_record else NETWORK_ARGUMENTS:
             del recorded[name]
     if preset.do_lower_case is not None:
         recorded["tokenizer"] = {
             "do_lower_case": preset.do_lower_case,
-            **preset.training_settings.get("tokenizer", {}),
+            **preset.training_settings.inputs.get("tokenizer", {}),
         }
-    bert_config = preset.training_settings.get("bert_config")
+    bert_config = preset.training_settings.inputs.get("bert_config")
     if bert_config is None and (config := preset.load_config()):
         bert_config = config.to_dict()
     if bert_config is not None:

@@ -209,14 +209,13 @@ def write_copy(
     max_seq_length = read_max_seq_length(
         preset, model_class, model.config.max_position_embeddings
     )
-    changed: Sequence[str] = ()
-    if config.extended_vocab_file:
-        changed = ("bert_config", "tokenizer")
     contents = create_model_json_of_copy(
         preset,
         model_class,
         {"max_seq_length": max_seq_length},
-        changed=changed,
+        changed=("bert_config", "tokenizer")
+        if config.extended_vocab_file
+        else (),
     )
     has_labels = kinds.KIND_OF_CLASS[model_class].has_labels
     card_class: type[model_card.Card] = model_card.WeightsCard

@@ -111,7 +111,7 @@ def settings_of_head(preset: Preset, model_class: ModelClass) -> HeadSettings:
     head_settings: HeadSettings = {
         **preset.head_settings,
         "labels": preset.labels,
-        "num_texts": preset.training_settings.get("num_texts"),
+        "num_texts": preset.training_settings.head.get("num_texts"),
     }
     is_span_labeler = model_class == ModelClass.SPAN_LABELER
     if is_span_labeler and preset.trim_padding is not None:

@@ -157,7 +157,7 @@ class ClassifierConfig(DataFileConfig):
         """Returns the flags to set where a required flag is not set."""
         if flag != "task_name":
             return super().describe_missing(flag, training_settings)
-        name = training_settings.get(PROCESSOR_ENTRY)
+        name = training_settings.head.get(PROCESSOR_ENTRY)
         if name is not None:
             return f"--processor=FILE.py:{name}"
         return "--data_file (or --task_name and --data_dir)"

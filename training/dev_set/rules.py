@@ -58,7 +58,7 @@ def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
     Raises:
         ValueError: the entry of model.json is incomplete.
     """
-    entry = preset.training_settings.get(DEV_SET_RULE_ENTRY)
+    entry = preset.training_settings.inputs.get(DEV_SET_RULE_ENTRY)
     if not entry:
         return None
     names = DevSetRuleEntry.__annotations__
@@ -212,7 +212,7 @@ def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
     return (
         TRAIN_SET in set_fingerprints_of(preset)
         and preset.model_class == config.model_class
-        and preset.training_settings.get("task_name")
+        and preset.training_settings.head.get("task_name")
         == config.selected_task_name
     )
 

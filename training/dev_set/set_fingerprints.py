@@ -45,7 +45,7 @@ SetFingerprints: TypeAlias = Mapping[str, SetFingerprint]
 
 def set_fingerprints_of(preset: Preset) -> SetFingerprints:
     """Returns {name of a set that a run read: its SetFingerprint}."""
-    entries = preset.training_settings.get(SETS_ENTRY, ())
+    entries = preset.training_settings.inputs.get(SETS_ENTRY, ())
     return {
         entry[0]: SetFingerprint(*entry)
         for entry in entries

@@ -7,11 +7,11 @@ sets, so `fine_tune` writes these first.
 import functools
 import json
 import zlib
-from typing import cast
 
 from model_folders.model_json import (
     DEV_SET_RULE_ENTRY,
     SETS_ENTRY,
+    TrainingInputs,
     TrainingSettings,
 )
 from training.dev_set.rules import choose_dev_set_rule_to_record
@@ -76,7 +76,7 @@ def _check_resumed_run(
     resume_checks.check_resumed_train_set(
         starting_point.run_preset,
         set_fingerprints,
-        training_settings["train_records"],
+        training_settings.inputs["train_records"],
         has_table=starting_point.dev_set_rule is not None,
     )
     resume_checks.check_resumed_settings(
@@ -105,17 +105,17 @@ def collect_fine_tuning_settings(
         OSError: a file cannot be read.
     """
     starting_point = task.starting_point
-    training_settings = cast("TrainingSettings", {**task.fixed_head_settings})
-    training_settings[SETS_ENTRY] = [*set_fingerprints.values()]
+    inputs: TrainingInputs = {SETS_ENTRY: [*set_fingerprints.values()]}
     dev_set_rule = choose_dev_set_rule_to_record(
         starting_point.dev_set_rule, starting_point.preset
     )
     if dev_set_rule:
-        training_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
-    training_settings["train_records"] = fingerprint_files(
-        train_set.records.files
+        inputs[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
+    inputs["train_records"] = fingerprint_files(train_set.records.files)
+    return create_training_settings(
+        starting_point,
+        TrainingSettings(head=task.fixed_head_settings, inputs=inputs),
     )
-    return create_training_settings(starting_point, training_settings)
 
 
 def compute_dev_sets_checksum(

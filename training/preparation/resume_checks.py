@@ -14,6 +14,7 @@ from model_folders.model_json import (
     MODEL_JSON_FILE,
     SETS_ENTRY,
     RunFlagsEntry,
+    TrainingInputs,
     TrainingSettings,
 )
 from model_folders.reading import settings_check
@@ -55,7 +56,7 @@ def check_resumed_settings(
         config: the flags that the command resumes with.
         run_preset: Preset of the run in --output_dir, None for a new run.
         current_training_settings: training settings of the command, or only
-            their `flags`. Those that the run recorded too must not differ.
+            its flags. Those that the run recorded too must not differ.
 
     Raises:
         ValueError: a setting differs. The message names it. Or the folder does
@@ -64,7 +65,7 @@ def check_resumed_settings(
     if run_preset is None:
         return
     folder = config.training.output_dir
-    if not run_preset.training_settings:
+    if run_preset.training_settings.is_empty:
         raise ValueError(
             f"--output_dir={folder} contains checkpoints, but no "
             f"{MODEL_JSON_FILE} with the settings of their training. Restore "
@@ -93,15 +94,16 @@ def _select_compared_settings(
     training_settings: TrainingSettings,
 ) -> dict[str, object]:
     """Returns {setting, or flag with its dashes: value} to compare."""
-    flags = training_settings.get("flags", RunFlagsEntry())
+    flags = training_settings.inputs.get("flags", RunFlagsEntry())
     # The sets are recorded for the card and for later runs. The rule of the dev
     # set follows from flags, which are compared, and from the first weights.
     left_out = {SETS_ENTRY, "flags", DEV_SET_RULE_ENTRY}
     return {
         **{f"--{name}": value for name, value in flags.items()},
+        **training_settings.head,
         **{
             name: value
-            for name, value in training_settings.items()
+            for name, value in training_settings.inputs.items()
             if name not in left_out
         },
     }
@@ -142,7 +144,7 @@ def check_resumed_train_set(
     """
     if run_preset is None:
         return
-    recorded_records = run_preset.training_settings.get("train_records")
+    recorded_records = run_preset.training_settings.inputs.get("train_records")
     if recorded_records is None or recorded_records == current_records:
         return
     difference = _describe_train_set_difference(
@@ -198,15 +200,15 @@ def _count_file_rows(
 def check_resumed_records(
     config: TrainingConfig,
     run_preset: Preset | None,
-    current_training_settings: TrainingSettings,
+    current_inputs: TrainingInputs,
 ) -> None:
     """Checks that a pretraining is resumed on the records that it began with.
 
     Args:
         config: the flags that the command resumes with.
         run_preset: Preset of the run in --output_dir, None for a new run.
-        current_training_settings: training settings of the command, with the
-            fingerprints of its records.
+        current_inputs: inputs of the command, with the fingerprints of its
+            records.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.
@@ -215,8 +217,8 @@ def check_resumed_records(
         return
     folder = config.training.output_dir
     for name in _RECORD_FLAGS:
-        recorded = run_preset.training_settings.get(name)
-        current = current_training_settings.get(name)
+        recorded = run_preset.training_settings.inputs.get(name)
+        current = current_inputs.get(name)
         if current is None or not isinstance(recorded, list):
             continue
         if current == recorded:

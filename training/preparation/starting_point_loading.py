@@ -14,6 +14,7 @@ from model_folders.checkpoint_folders import (
     find_best_checkpoint,
     list_checkpoint_steps,
 )
+from model_folders.model_json import TrainingSettings
 from model_folders.reading import hub, settings_check
 from model_folders.reading.preset import (
     Preset,
@@ -189,7 +190,7 @@ def _dev_set_flags_of(preset: Preset) -> dict[str, object]:
 
 def _data_flags_of_run(preset: Preset) -> dict[str, object]:
     """Returns the flags that a run chose to suit the rows of --data_file."""
-    run_flags = preset.training_settings.get("flags", {})
+    run_flags = preset.training_settings.inputs.get("flags", {})
     return {
         "max_seq_length": run_flags.get("max_seq_length"),
         "num_train_epochs": run_flags.get("num_train_epochs"),
@@ -207,7 +208,7 @@ def _check_flags(
         config,
         config.required_flags,
         folder.preset,
-        training_settings=run_preset.training_settings if run_preset else {},
+        training_settings=(run_preset or Preset("")).training_settings,
     )
     config.check(parsed.set_by_user)
     if not (folder.preset or trains):
@@ -216,6 +217,5 @@ def _check_flags(
             "no --init_checkpoint: train first, or set --init_checkpoint"
         )
     if trains:
-        check_resumed_settings(
-            config, run_preset, {"flags": config.to_flags_entry()}
-        )
+        flags = TrainingSettings(inputs={"flags": config.to_flags_entry()})
+        check_resumed_settings(config, run_preset, flags)

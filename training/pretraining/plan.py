@@ -9,7 +9,7 @@ import modeling
 from data.io import record_datasets
 from data.pretraining import record_inspection
 from model_folders.fingerprints import RecordFileFingerprint
-from model_folders.model_json import TrainingSettings
+from model_folders.model_json import TrainingInputs, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.loop.run_plan import RunPlan
@@ -70,7 +70,9 @@ def _check_resumed_run(
 ) -> None:
     config = starting_point.config
     run_preset = starting_point.run_preset
-    resume_checks.check_resumed_records(config, run_preset, training_settings)
+    resume_checks.check_resumed_records(
+        config, run_preset, training_settings.inputs
+    )
     resume_checks.check_resumed_settings(config, run_preset, training_settings)
 
 
@@ -92,12 +94,14 @@ def collect_pretraining_settings(
         ValueError: a record is damaged.
         OSError: a file cannot be read.
     """
-    training_settings: TrainingSettings = {
+    inputs: TrainingInputs = {
         "input_file": record_inspection.fingerprint_records(records.files)
     }
     if starting_point.config.keeps_best:
-        training_settings["eval_input_file"] = dev_set_fingerprints
-    return create_training_settings(starting_point, training_settings)
+        inputs["eval_input_file"] = dev_set_fingerprints
+    return create_training_settings(
+        starting_point, TrainingSettings(inputs=inputs)
+    )
 
 
 def compute_dev_records_checksum(

@@ -57,7 +57,7 @@ def create_model_json(
         Role.HEAD, Role.DECODING
     )
     # A setting may be the value that the task chose for the flag.
-    chosen: Mapping[str, object] = training_settings
+    chosen: Mapping[str, object] = training_settings.head
     head_settings |= {
         name: chosen[name] for name in head_settings.keys() & chosen.keys()
     }
@@ -66,7 +66,7 @@ def create_model_json(
     provenance: Provenance = {
         "script": starting_point.parsed.script,
         "command": _anonymize_command(starting_point.parsed),
-        "settings": training_settings,
+        "settings": training_settings.to_entry(),
         "versions": {
             "python": platform.python_version(),
             "keras": metadata.version("keras"),

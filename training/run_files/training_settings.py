@@ -6,7 +6,6 @@ checkpoints that it starts from. The plan of a run adds its input files.
 
 import json
 import os
-from typing import cast
 
 from files.json_files import parse_json
 from model_folders.model_json import (
@@ -35,23 +34,25 @@ def create_training_settings(
     Args:
         starting_point: what the command trains from.
         task_settings: the settings of the task and of its data, to which this
-            function adds all others. Tuples become lists.
+            function adds all other inputs. Tuples become lists.
 
     Raises:
         ValueError: the initial weights are of a network that is not a BERT.
         OSError: a checkpoint of the flags cannot be read.
     """
+    inputs = fingerprint_starting_point(starting_point) | task_settings.inputs
+    inputs["flags"] = starting_point.config.to_flags_entry()
+    entry = TrainingSettings(task_settings.head, inputs).to_entry()
     in_json = parse_json(
-        json.dumps(
-            {**fingerprint_starting_point(starting_point), **task_settings}
-        ),
-        MODEL_JSON_FILE,
-        may_be_infinite=True,
+        json.dumps(entry), MODEL_JSON_FILE, may_be_infinite=True
     )
-    flags = starting_point.config.to_flags_entry()
-    current = cast("TrainingSettings", {**in_json, "flags": flags})
+    current = TrainingSettings.from_entry(in_json)
     if run_preset := starting_point.run_preset:
-        return {**run_preset.training_settings, **current}
+        recorded = run_preset.training_settings
+        return TrainingSettings(
+            head={**recorded.head, **current.head},
+            inputs={**recorded.inputs, **current.inputs},
+        )
     return current
 
 
@@ -64,19 +65,19 @@ def fingerprint_starting_point(
     """
     config = starting_point.config
     teacher = config.distillation.teacher
-    training_inputs: TrainingInputs = {
+    inputs: TrainingInputs = {
         "bert_config": starting_point.bert_config.to_dict(),
         "left_to_right": config.network_arguments["left_to_right"],
         "bilstm": config.network_arguments["bilstm"],
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        training_inputs["teacher_network"] = _fingerprint_network(
+        inputs["teacher_network"] = _fingerprint_network(
             read_preset(teacher, "--teacher")
         )
     if starting_point.tokenizer:
-        training_inputs["tokenizer"] = starting_point.tokenizer.identity
-    return training_inputs | _fingerprint_init_checkpoint(starting_point)
+        inputs["tokenizer"] = starting_point.tokenizer.identity
+    return inputs | _fingerprint_init_checkpoint(starting_point)
 
 
 def _fingerprint_init_checkpoint(

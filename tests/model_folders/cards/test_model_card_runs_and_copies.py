@@ -8,6 +8,7 @@ import modeling
 from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.cards.copied_model_json import create_model_json_of_copy
+from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import read_preset
 from tests.support import models
 from tests.support.models import built
@@ -56,7 +57,7 @@ def write_card(parsed):
         tokenizer=None,
     )
     contents = model_description.create_model_json(
-        starting_point, model=None, training_settings={}
+        starting_point, model=None, training_settings=TrainingSettings()
     )
     return model_card.WeightsCard(model_json=contents).text()
 

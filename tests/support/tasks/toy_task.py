@@ -18,6 +18,7 @@ from data.io import feature_specs
 from data.io.tf_examples import encode_example
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
+from model_folders.model_json import TrainingSettings
 from modeling import losses
 from modeling.bert import EncoderOutputs
 from modeling.tensors import Features, Tensor
@@ -105,7 +106,7 @@ def create_trainer(
         create_model=created.create_model,
         loss=created.loss,
         num_steps=None,
-        training_settings={},
+        training_settings=TrainingSettings(),
     )
     return trainer_loading.create_trainer(
         created.starting_point,

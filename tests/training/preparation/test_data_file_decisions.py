@@ -14,6 +14,7 @@ from data.classification.user_tables.table_processor import open_table_processor
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
 from data.sets.text_keys import RULE_VERSION
+from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
 from tests.support.log_lines import logged_warnings
 from tests.support.tables.csv_files import write_csv
@@ -142,7 +143,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
         "run",
         weights_path="run",
         source="run",
-        training_settings={"split": former.to_entry()},
+        training_settings=TrainingSettings(inputs={"split": former.to_entry()}),
     )
     config = ClassifierConfig.from_values(
         output_dir="",

@@ -8,6 +8,7 @@ import h5py
 import pytest
 
 import modeling
+from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
 from tests.support.models import TINY, built
 from tests.support.paths import ROOT
@@ -47,7 +48,9 @@ def describe_run(options, resumes=None):
         preset=folder.preset,
         is_own_run=folder.is_own_run,
     )
-    training_settings = create_training_settings(starting_point, {})
+    training_settings = create_training_settings(
+        starting_point, TrainingSettings()
+    )
     resume_checks.check_resumed_settings(
         config, folder.run_preset, training_settings
     )
@@ -78,10 +81,10 @@ def test_a_changed_configuration_beside_the_weights_is_refused(
     # A run of an older version did not record it.
     older = {
         name: value
-        for name, value in before.items()
+        for name, value in before.inputs.items()
         if not name.endswith("_network")
     }
-    assert describe_run(options, older)
+    assert describe_run(options, TrainingSettings(inputs=older))
 
 
 def test_labels_in_another_order_are_another_teacher(options, tmp_path):
