@@ -5,6 +5,7 @@ Definitions of what such a folder states. `data`, `modeling`, `training` and
 
     bert_config.py: the sizes and rates of a network
     kinds.py: one entry for each class of models
+    head_settings.py: how the outputs of a head are read
     output_modes.py: what the labels of a classifier are
     saved_classes.py: the classes that Keras loads from a `.keras` file
     labels.py: the names of outputs, their order, and labels.txt

@@ -21,10 +21,6 @@ them.
 Where a command is compared with model.json, what the file contains is
 "recorded", and what the command would write is "current".
 
-An entry that records a flag has the name of the flag, an imperative, such as
-`trim_padding` or `load_best`. An argument or a property that says what the code
-then does is a statement, such as `trims_padding` or `loads_best`.
-
 This module imports neither Keras nor TensorFlow.
 """
 
@@ -37,7 +33,6 @@ from typing import (
     Any,
     Final,
     Self,
-    TypeAlias,
     TypedDict,
     cast,
     get_type_hints,
@@ -48,7 +43,7 @@ from files.json_files import read_json
 from files.paths import StrPath
 from files.typed_dict_checks import find_malformed_entry
 from model_folders.fingerprints import FingerprintEntry
-from model_folders.output_modes import CLASSIFICATION, OutputMode
+from model_folders.head_settings import HeadSettings, TaskEntry
 
 MODEL_JSON_FILE = "model.json"
 # Key of the entry with the checksums of an export's networks.
@@ -61,11 +56,6 @@ DEV_SET_RULE_ENTRY: Final = "split"
 # Version of the format of model.json.
 VERSION = 1
 
-# A whole number above 0.
-Count: TypeAlias = Annotated[int, range(1, 2**31)]
-# A length of inputs in WordPieces, of which [CLS] and [SEP] are two.
-InputLength: TypeAlias = Annotated[int, range(3, 2**31)]
-
 
 class TokenizerIdentity(TypedDict, total=False):
     """Properties that differ between tokenizers.
@@ -77,101 +67,6 @@ class TokenizerIdentity(TypedDict, total=False):
 
     do_lower_case: bool
     vocab: str
-
-
-class SharedHeadSettings(TypedDict, total=False):
-    """Settings that decide how the outputs of any head are read.
-
-    Attributes:
-        name: name of the class of the model, such as "BertClassifier".
-        task_name: value of --task_name, such as "cola".
-        labels: names of the outputs, in order. None if the outputs have no
-            names.
-        num_texts: 1 for single texts, 2 for pairs, None if the model accepts
-            both.
-        max_seq_length: length of an input, in WordPieces.
-        doc_stride: WordPieces between the starts of the windows of a text, 0 =
-            no windows.
-        trim_padding: whether the padding of inputs is trimmed.
-        load_best: whether a run reports its best step, or its last.
-    """
-
-    name: str | None
-    task_name: str | None
-    labels: Sequence[str] | None
-    num_texts: Annotated[int, range(1, 3)] | None
-    max_seq_length: InputLength
-    # Serving would loop for ever with a negative stride.
-    doc_stride: Annotated[int, range(2**31)]
-    trim_padding: bool
-    load_best: bool
-
-
-class ClassifierSettings(SharedHeadSettings, total=False):
-    """Settings of a classifier of texts.
-
-    Attributes:
-        output_mode: what the labels are.
-        problem_type: the name of `output_mode` in transformers, a value of
-            `PROBLEM_TYPE_OF_MODE` in formats/huggingface_config.py.
-        class_weights: {label: its weight in the training loss}.
-        processor: name of the user's class that read the examples.
-    """
-
-    output_mode: OutputMode | None
-    problem_type: str | None
-    class_weights: Mapping[str, float]
-    processor: str
-
-
-class TokenClassifierSettings(SharedHeadSettings, total=False):
-    """Settings of a token classifier.
-
-    Attributes:
-        legal_tags: whether the best legal sequence of tags is chosen, or each
-            tag alone.
-    """
-
-    legal_tags: bool
-
-
-class SpanLabelerSettings(SharedHeadSettings, total=False):
-    """Settings of a span labeler: fields of the options in data/squad.
-
-    Attributes:
-        max_query_length: length of a question in a window, in WordPieces.
-        use_char_offsets: whether answers are located by characters, not by
-            words.
-        n_best_size: number of answers among which the best is chosen.
-        max_answer_length: length of an answer, in WordPieces.
-        version_2_with_negative: whether a question may have no answer.
-        null_score_diff_threshold: by how much the score of "no answer" must
-            exceed the score of the best answer.
-        verbose_logging: whether answers that cannot be mapped to the passage
-            are logged.
-    """
-
-    max_query_length: Count
-    use_char_offsets: bool
-    n_best_size: Count
-    max_answer_length: Count
-    version_2_with_negative: bool
-    null_score_diff_threshold: float
-    verbose_logging: bool
-
-
-class HeadSettings(
-    ClassifierSettings,
-    TokenClassifierSettings,
-    SpanLabelerSettings,
-    total=False,
-):
-    """Settings of a head of any kind, as model.json contains them.
-
-    A task, an export and `serving.load` pass these settings on from the
-    training to the answers. Code that knows the kind of the head takes one of
-    the types above. A subclass may add the settings of a task of your own.
-    """
 
 
 class DevSetRuleEntry(TypedDict, total=False):
@@ -252,7 +147,7 @@ class TrainingInputs(TypedDict, total=False):
     teacher_network: Mapping[str, object]
 
 
-class TrainingSettingsEntry(HeadSettings, TrainingInputs, total=False):
+class TrainingSettingsEntry(TaskEntry, TrainingInputs, total=False):
     """The `TrainingSettings` of a run, as model.json contains them."""
 
 
@@ -332,7 +227,7 @@ class ModelJson(TypedDict, total=False):
     """
 
     version: int
-    task: HeadSettings
+    task: TaskEntry
     origin: Provenance
     files: list[str]
     checksums: Mapping[str, str]
@@ -360,13 +255,11 @@ def read_model_json(folder: StrPath) -> ModelJson:
     return cast("ModelJson", values)
 
 
-def create_contents(
-    head_settings: HeadSettings, provenance: Provenance
-) -> ModelJson:
+def create_contents(task: TaskEntry, provenance: Provenance) -> ModelJson:
     """Returns the contents of a new model.json."""
     return {
         "version": VERSION,
-        "task": head_settings,
+        "task": task,
         "origin": provenance,
     }
 
@@ -383,11 +276,6 @@ def head_settings_of(contents: ModelJson) -> HeadSettings:
         contents: contents of model.json.
     """
     return contents.get("task", HeadSettings())
-
-
-def output_mode_of(head_settings: ClassifierSettings) -> OutputMode:
-    """Returns the output mode of a classifier, CLASSIFICATION by default."""
-    return head_settings.get("output_mode") or CLASSIFICATION
 
 
 def provenance_of(contents: ModelJson) -> Provenance:

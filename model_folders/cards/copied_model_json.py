@@ -7,9 +7,9 @@ what is only true of the original's folder.
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, cast
 
+from model_folders.head_settings import HeadSettings, TaskEntry
 from model_folders.model_json import (
     CHECKSUMS,
-    HeadSettings,
     ModelJson,
     TrainingSettingsEntry,
     create_contents,
@@ -65,5 +65,5 @@ def create_model_json_of_copy(
         for name, value in preset.model_json.items()
         if name not in _ENTRIES_ABOUT_FILES
     }
-    contents = create_contents(cast("HeadSettings", task_entry), provenance)
+    contents = create_contents(cast("TaskEntry", task_entry), provenance)
     return cast("ModelJson", {**others, **contents})

@@ -24,8 +24,8 @@ from model_folders.cards.example_calls import (
     list_example_commands,
 )
 from model_folders.cards.file_table import list_file_rows
+from model_folders.head_settings import HeadSettings, TaskEntry
 from model_folders.model_json import (
-    HeadSettings,
     ModelJson,
     Provenance,
     head_settings_of,
@@ -67,7 +67,7 @@ class Card(abc.ABC):
 
     @property
     def head_settings(self) -> HeadSettings:
-        """Settings of the head, and `name`, the class of the model."""
+        """Settings of the head, as model.json states them."""
         return head_settings_of(self.model_json)
 
     @property
@@ -81,7 +81,7 @@ class Card(abc.ABC):
     @property
     def model_class(self) -> str | None:
         """Class of the model, which may be a user's own, None if unknown."""
-        return self.head_settings.get("name")
+        return self.model_json.get("task", TaskEntry()).get("name")
 
     @property
     def kind(self) -> kinds.ModelKind | None:

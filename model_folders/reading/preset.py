@@ -27,8 +27,9 @@ from model_folders.formats.huggingface_config import (
     read_config_labels,
 )
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
+from model_folders.head_settings import HeadSettings, TaskEntry
 from model_folders.labels import read_labels
-from model_folders.model_json import HeadSettings, ModelJson, TrainingSettings
+from model_folders.model_json import ModelJson, TrainingSettings
 from model_folders.reading import hub
 from model_folders.reading.config_files import (
     list_config_files,
@@ -223,11 +224,11 @@ def _class_and_settings_of(
     contents: ModelJson,
 ) -> tuple[str | None, HeadSettings]:
     """Returns (class of the model, settings of its head) of a model.json."""
-    head_settings = model_json.head_settings_of(contents).copy()
-    if mode := head_settings.get("output_mode"):
-        head_settings.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
-    model_class = head_settings.pop("name", None)
-    return model_class, head_settings
+    entry = contents.get("task", TaskEntry()).copy()
+    if mode := entry.get("output_mode"):
+        entry.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
+    model_class = entry.pop("name", None)
+    return model_class, entry
 
 
 def _find_trim_padding(

@@ -12,6 +12,7 @@ from absl import logging
 
 from model_folders import kinds, model_json
 from model_folders.bert_config import BertConfig
+from model_folders.head_settings import classifier_settings_of
 from model_folders.output_modes import OutputMode
 from model_folders.reading.preset import NETWORK_ARGUMENTS, Preset
 from model_folders.tokenizer_files import Tokenizer
@@ -79,12 +80,13 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, object]:
     Raises:
         ValueError: the `bert_config` in model.json is not valid.
     """
+    head_settings = classifier_settings_of(preset.head_settings)
     recorded: dict[str, object] = {
         **preset.training_settings.head,
         **preset.training_settings.inputs,
         **preset.network_arguments,
     }
-    if mode := preset.head_settings.get("output_mode"):
+    if mode := head_settings.get("output_mode"):
         recorded["output_mode"] = mode
     if trains:
         # --bilstm belongs to the head, which starts with new weights. Without a

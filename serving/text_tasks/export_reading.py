@@ -12,8 +12,8 @@ from typing import NamedTuple
 from data.text.tokenization import FullTokenizer
 from exporting import export_checksums
 from model_folders import model_json
+from model_folders.head_settings import HeadSettings
 from model_folders.kinds import ModelClass
-from model_folders.model_json import HeadSettings
 from model_folders.reading.preset import Preset, read_preset
 from serving.engines import Engine
 from serving.text_tasks.text_engine import AnyTextEngine, TextEngine

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from model_folders.head_settings import HeadSettings
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
-from model_folders.model_json import HeadSettings
 from model_folders.output_modes import MULTILABEL, REGRESSION
 from serving.text_tasks.answer import ANSWER, SpanLabelerHead
 from serving.text_tasks.classify import CLASSIFY, RERANK, ClassifierHead

@@ -10,8 +10,8 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from exporting.export_options import ExportOptions
 from model_folders import kinds
+from model_folders.head_settings import HeadSettings
 from model_folders.kinds import ModelClass
-from model_folders.model_json import HeadSettings
 from model_folders.reading import settings_check
 from model_folders.reading.input_length import read_max_seq_length
 from model_folders.reading.preset import Preset

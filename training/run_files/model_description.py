@@ -18,10 +18,10 @@ from files.json_files import parse_json, read_json, write_json
 from model_folders import kinds, model_json
 from model_folders.bert_config import BERT_CONFIG_FILE
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.head_settings import TaskEntry
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json import (
     MODEL_JSON_FILE,
-    HeadSettings,
     ModelJson,
     Provenance,
     TrainingSettings,
@@ -61,7 +61,7 @@ def create_model_json(
     head_settings |= {
         name: chosen[name] for name in head_settings.keys() & chosen.keys()
     }
-    # The flags of these roles are the entries of HeadSettings.
+    # The flags of these roles are the entries of TaskEntry.
     task_entry = {"name": kinds.model_class_of(model), **head_settings}
     provenance: Provenance = {
         "script": starting_point.parsed.script,
@@ -73,9 +73,7 @@ def create_model_json(
             "tensorflow": metadata.version("tensorflow"),
         },
     }
-    return model_json.create_contents(
-        cast("HeadSettings", task_entry), provenance
-    )
+    return model_json.create_contents(cast("TaskEntry", task_entry), provenance)
 
 
 def _anonymize_command(
