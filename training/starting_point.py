@@ -23,15 +23,36 @@ TrainingConfigT_co = TypeVar(
 
 
 @dataclasses.dataclass(frozen=True)
+class InitialFolder:
+    """The folder of the weights that a training command begins with.
+
+    Attributes:
+        preset: what the files in the folder say, None for random weights.
+        is_own_run: whether the folder is --output_dir, so that the command
+            resumes, evaluates or exports the run in it.
+    """
+
+    preset: Preset | None = None
+    is_own_run: bool = False
+
+    @property
+    def run_preset(self) -> Preset | None:
+        """The Preset of the run in --output_dir, None if it has no run."""
+        return self.preset if self.is_own_run else None
+
+    @property
+    def training_settings(self) -> TrainingSettings:
+        """The settings of the run that trained the weights, if any."""
+        return (self.preset or Preset("")).training_settings
+
+
+@dataclasses.dataclass(frozen=True)
 class StartingPoint(Generic[TrainingConfigT_co]):
     """The flags, the network and the tokenizer that a training starts with.
 
     Attributes:
         parsed: the flags, and who decided them.
-        preset: what the files beside the weights say of them, None for random
-            weights.
-        is_own_run: whether this folder is --output_dir, so that the command
-            resumes, evaluates or exports the run in it.
+        folder: the folder of the weights.
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         dev_set_rule: which rows of --data_file are the dev set, None without
@@ -39,10 +60,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     """
 
     parsed: ParsedCommand[TrainingConfigT_co]
-    preset: Preset | None
+    folder: InitialFolder
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
-    is_own_run: bool = False
     dev_set_rule: DevSetRule | None = None
 
     @property
@@ -65,13 +85,3 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         if self.tokenizer is None:
             raise ValueError("missing required flag: --vocab_file")
         return self.tokenizer
-
-    @property
-    def run_preset(self) -> Preset | None:
-        """The Preset of the run in --output_dir, None if it has no run."""
-        return self.preset if self.is_own_run else None
-
-    @property
-    def training_settings(self) -> TrainingSettings:
-        """The settings of the run that trained the initial weights, if any."""
-        return (self.preset or Preset("")).training_settings

@@ -31,26 +31,7 @@ from training.preparation.model_files import (
     stated_flags_of,
 )
 from training.preparation.resume_checks import check_resumed_settings
-from training.starting_point import StartingPoint
-
-
-@dataclasses.dataclass(frozen=True)
-class InitialFolder:
-    """The folder of the weights that a training command begins with.
-
-    Attributes:
-        preset: what the files in the folder say, None for random weights.
-        is_own_run: whether the folder is --output_dir, so that the command
-            resumes, evaluates or exports the run in it.
-    """
-
-    preset: Preset | None
-    is_own_run: bool
-
-    @property
-    def run_preset(self) -> Preset | None:
-        """The Preset of the run in --output_dir, None if it has no run."""
-        return self.preset if self.is_own_run else None
+from training.starting_point import InitialFolder, StartingPoint
 
 
 def load_starting_point(
@@ -71,21 +52,19 @@ def load_starting_point(
     parsed = complete_flags(parsed, folder)
     _check_flags(parsed, folder)
     config = parsed.config
-    preset = folder.preset
     # `check_start` later checks its lengths, because the rows of --data_file
     # may still change the flags.
-    bert_config = read_bert_config(config.model, preset)
+    bert_config = read_bert_config(config.model, folder.preset)
     tokenizer = None
     if config.model.vocab_file:
         tokenizer = read_tokenizer(
-            config.model, parsed.set_by_user, bert_config, preset
+            config.model, parsed.set_by_user, bert_config, folder.preset
         )
     return StartingPoint(
         parsed=parsed,
-        preset=preset,
+        folder=folder,
         bert_config=bert_config,
         tokenizer=tokenizer,
-        is_own_run=folder.is_own_run,
     )
 
 

@@ -69,7 +69,8 @@ class ClassifierTask(
         config = starting_point.config
         task_name = config.required_task_name
         if num_texts is None:
-            num_texts = starting_point.training_settings.head.get("num_texts")
+            recorded = starting_point.folder.training_settings
+            num_texts = recorded.head.get("num_texts")
         fixed_head_settings: ClassifierSettings = {
             "task_name": task_name,
             "output_mode": processor.output_mode,

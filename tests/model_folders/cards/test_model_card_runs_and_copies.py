@@ -14,7 +14,7 @@ from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
 from training.run_files import model_description
-from training.starting_point import StartingPoint
+from training.starting_point import InitialFolder, StartingPoint
 
 TINY = modeling.BertConfig(**models.TINY)
 
@@ -52,7 +52,7 @@ def write_card(parsed):
     """Returns the text of the card of weights that a command has trained."""
     starting_point = StartingPoint(
         parsed=parsed,
-        preset=None,
+        folder=InitialFolder(),
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
     )

@@ -34,7 +34,7 @@ from training.loop.run_plan import RunPlan
 from training.loop.trainer import Trainer
 from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
-from training.starting_point import StartingPoint
+from training.starting_point import InitialFolder, StartingPoint
 
 TaskT = TypeVar("TaskT", bound=task.AnyFineTuningTask)
 
@@ -87,7 +87,7 @@ def create_starting_point(
     """Returns the start of a command, for which no file is read."""
     return StartingPoint(
         parsed=ParsedCommand(config, dict.fromkeys(set_by_user)),
-        preset=None,
+        folder=InitialFolder(),
         bert_config=bert_config,
         tokenizer=tokenizer,
     )

@@ -22,6 +22,7 @@ from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import DevSetRule
 from training.preparation.data_file_decisions import decide_by_rows
+from training.starting_point import InitialFolder
 
 COLUMNS = {
     "text_column": "query",
@@ -151,7 +152,8 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
         dev_fraction=0.2,
     )
     starting_point = dataclasses.replace(
-        toy_task.create_starting_point(config, None), preset=preset
+        toy_task.create_starting_point(config, None),
+        folder=InitialFolder(preset),
     )
     sets = create_processor(table, "ranking").sets
     starting_point = decide_by_rows(starting_point, sets)

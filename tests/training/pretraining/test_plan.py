@@ -20,6 +20,7 @@ from training.pretraining.records import (
     PretrainingRecords,
     fingerprint_dev_set,
 )
+from training.starting_point import InitialFolder
 
 
 @pytest.fixture
@@ -40,7 +41,8 @@ def create_starting_point(run_preset=None, **flags):
     config = PretrainingConfig.from_values(output_dir="run", **flags)
     starting_point = toy_task.create_starting_point(config, models.SMALL)
     return dataclasses.replace(
-        starting_point, preset=run_preset, is_own_run=run_preset is not None
+        starting_point,
+        folder=InitialFolder(run_preset, is_own_run=run_preset is not None),
     )
 
 

@@ -15,12 +15,12 @@ from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from training.preparation import resume_checks
 from training.preparation.starting_point_loading import (
-    InitialFolder,
     complete_flags,
     read_initial_folder,
 )
 from training.run_files import input_fingerprints
 from training.run_files.training_settings import create_training_settings
+from training.starting_point import InitialFolder
 
 
 @pytest.fixture
@@ -43,11 +43,7 @@ def describe_run(options, resumes=None):
     config = complete_flags(parsed, folder).config
     bert_config = modeling.load_config(options["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
-    starting_point = dataclasses.replace(
-        starting_point,
-        preset=folder.preset,
-        is_own_run=folder.is_own_run,
-    )
+    starting_point = dataclasses.replace(starting_point, folder=folder)
     training_settings = create_training_settings(
         starting_point, TrainingSettings()
     )
