@@ -22,10 +22,10 @@ from model_folders.reading.preset import (
 )
 from model_folders.reading.weights_paths import check_exists
 from options.parsed_command import ParsedCommand
-from training.config.model_config import check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import dev_set_rule_of
 from training.preparation.model_files import (
+    check_required,
     read_bert_config,
     read_tokenizer,
     stated_flags_of,
@@ -187,7 +187,7 @@ def _check_flags(
         config,
         config.required_flags,
         folder.preset,
-        training_settings=(run_preset or Preset("")).training_settings,
+        run_preset=run_preset,
     )
     config.check(parsed.set_by_user)
     if not (folder.preset or trains):
