@@ -20,7 +20,7 @@ from training.fine_tuning.encoded_sets import select_sets
 from training.loop.run_plan import RunPlan
 from training.preparation import resume_checks
 from training.run_files.input_fingerprints import fingerprint_files
-from training.run_files.training_settings import create_training_settings
+from training.run_files.settings_creation import create_training_settings
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 
 

@@ -1,7 +1,7 @@
 """Checks that a resumed run keeps the settings and the data it began with.
 
 A run keeps its flags and settings, its train set, and its records. model.json
-records all of them (run_files/training_settings.py). This module imports no
+records all of them (run_files/settings_creation.py). This module imports no
 TensorFlow.
 """
 

@@ -14,7 +14,7 @@ from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.loop.run_plan import RunPlan
 from training.preparation import resume_checks
-from training.run_files.training_settings import create_training_settings
+from training.run_files.settings_creation import create_training_settings
 from training.starting_point import StartingPoint
 
 

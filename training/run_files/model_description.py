@@ -1,6 +1,6 @@
 """Writes model.json, which describes a run's weights, and the files it lists.
 
-Among its entries are the settings of the training (training_settings.py). This
+Among its entries are the settings of the training (settings_creation.py). This
 module imports no TensorFlow.
 """
 

@@ -19,7 +19,7 @@ from training.preparation.starting_point_loading import (
     read_initial_folder,
 )
 from training.run_files import input_fingerprints
-from training.run_files.training_settings import create_training_settings
+from training.run_files.settings_creation import create_training_settings
 from training.starting_point import InitialFolder
 
 
