@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 
 from data.text.tokenization import FullTokenizer
 from model_folders.bert_config import BertConfig
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
 from training.dev_set.rules import DevSetRule

@@ -24,8 +24,8 @@ from data.text.tokenization import FullTokenizer
 from exporting import export_formats
 from exporting.export_formats import ExportFormat
 from model_folders.head_settings import HeadSettings
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.config_files import load_config
+from model_folders.training_settings import TrainingSettings
 from modeling import losses
 from modeling.accelerated.prediction import GraphPredictor
 from modeling.base_loss import AnyLoss

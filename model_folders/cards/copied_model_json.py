@@ -11,12 +11,12 @@ from model_folders.head_settings import HeadSettings, TaskEntry
 from model_folders.model_json import (
     CHECKSUMS,
     ModelJson,
-    TrainingSettingsEntry,
     create_contents,
     provenance_of,
 )
 from model_folders.reading import hub
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettingsEntry
 
 # Entries about the files in the folder of the original.
 _ENTRIES_ABOUT_FILES = ("best_step", "files", CHECKSUMS)

@@ -29,7 +29,7 @@ from model_folders.formats.huggingface_config import (
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.head_settings import HeadSettings, TaskEntry
 from model_folders.labels import read_labels
-from model_folders.model_json import ModelJson, TrainingSettings
+from model_folders.model_json import ModelJson
 from model_folders.reading import hub
 from model_folders.reading.config_files import (
     list_config_files,
@@ -38,6 +38,7 @@ from model_folders.reading.config_files import (
 )
 from model_folders.reading.weights_paths import check_exists, folder_of
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
+from model_folders.training_settings import TrainingSettings
 
 
 class NetworkArguments(TypedDict):

@@ -12,7 +12,7 @@ from data.classification.user_tables.table_tasks import (
 )
 from model_folders.head_settings import classifier_settings_of
 from model_folders.kinds import ModelClass
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from options import fields
 from options.fields import PathType, group
 from training.config.fine_tuning_config import DataFileConfig

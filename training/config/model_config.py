@@ -10,7 +10,7 @@ import os
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from files import json_files
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from options import fields
 from options.config import Config
 from options.fields import PathType, group

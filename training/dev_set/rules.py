@@ -5,13 +5,9 @@ import os
 from typing import NamedTuple
 
 from data.sets.text_keys import RULE_VERSION
-from model_folders.model_json import (
-    DEV_SET_RULE_ENTRY,
-    MODEL_JSON_FILE,
-    DevSetRuleEntry,
-    provenance_of,
-)
+from model_folders.model_json import MODEL_JSON_FILE, provenance_of
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import DEV_SET_RULE_ENTRY, DevSetRuleEntry
 from training.config.fine_tuning_config import DataFileConfig
 from training.dev_set.set_fingerprints import TRAIN_SET, set_fingerprints_of
 

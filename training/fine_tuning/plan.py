@@ -8,7 +8,7 @@ import functools
 import json
 import zlib
 
-from model_folders.model_json import (
+from model_folders.training_settings import (
     DEV_SET_RULE_ENTRY,
     SETS_ENTRY,
     TrainingInputs,

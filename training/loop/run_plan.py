@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 from model_folders.bert_config import BertConfig
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps
 

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from model_folders.fingerprints import FingerprintEntry
-from model_folders.model_json import (
+from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.reading import settings_check
+from model_folders.reading.preset import Preset
+from model_folders.training_settings import (
     DEV_SET_RULE_ENTRY,
-    MODEL_JSON_FILE,
     SETS_ENTRY,
     RunFlagsEntry,
     TrainingInputs,
     TrainingSettings,
 )
-from model_folders.reading import settings_check
-from model_folders.reading.preset import Preset
 from options.fields import Role
 from training.config.training_config import TrainingConfig
 from training.dev_set.set_fingerprints import (

@@ -14,13 +14,13 @@ from model_folders.checkpoint_folders import (
     find_best_checkpoint,
     list_checkpoint_steps,
 )
-from model_folders.model_json import TrainingSettings
 from model_folders.reading import hub, settings_check
 from model_folders.reading.preset import (
     Preset,
     read_preset,
 )
 from model_folders.reading.weights_paths import check_exists
+from model_folders.training_settings import TrainingSettings
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import dev_set_rule_of

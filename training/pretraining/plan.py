@@ -9,7 +9,7 @@ import modeling
 from data.io import record_datasets
 from data.pretraining import record_inspection
 from model_folders.fingerprints import RecordFileFingerprint
-from model_folders.model_json import TrainingInputs, TrainingSettings
+from model_folders.training_settings import TrainingInputs, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.loop.run_plan import RunPlan

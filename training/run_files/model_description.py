@@ -20,14 +20,10 @@ from model_folders.bert_config import BERT_CONFIG_FILE
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.head_settings import TaskEntry
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_json import (
-    MODEL_JSON_FILE,
-    ModelJson,
-    Provenance,
-    TrainingSettings,
-)
+from model_folders.model_json import MODEL_JSON_FILE, ModelJson, Provenance
 from model_folders.reading import hub
 from model_folders.tokenizer_files import create_vocab_files
+from model_folders.training_settings import TrainingSettings
 from options.config import Config
 from options.fields import Role
 from options.parsed_command import ParsedCommand

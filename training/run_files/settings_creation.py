@@ -8,14 +8,11 @@ import json
 import os
 
 from files.json_files import parse_json
-from model_folders.model_json import (
-    MODEL_JSON_FILE,
-    TrainingInputs,
-    TrainingSettings,
-)
+from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset, read_preset
 from model_folders.reading.weights_paths import folder_of
+from model_folders.training_settings import TrainingInputs, TrainingSettings
 from training.config.training_config import TrainingConfig
 from training.run_files.input_fingerprints import fingerprint_checkpoint
 from training.starting_point import StartingPoint

@@ -10,7 +10,7 @@ from data.classification.user_class import (
     UserClassSets,
     load_user_class_processor,
 )
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 
 CLASS = """\
 class Tickets(DataProcessor):

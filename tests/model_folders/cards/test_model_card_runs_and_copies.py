@@ -8,8 +8,8 @@ import modeling
 from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.cards.copied_model_json import create_model_json_of_copy
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import read_preset
+from model_folders.training_settings import TrainingSettings
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.input_length import read_max_seq_length
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 
 # {file: its entries}, each with another length.
 LENGTHS = {

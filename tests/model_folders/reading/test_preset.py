@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset, read_preset
+from model_folders.training_settings import TrainingSettings
 
 
 def test_a_preset_that_states_no_network_has_that_of_bert():

@@ -5,7 +5,7 @@ import types
 import pytest
 
 from model_folders.kinds import ModelClass
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from serving.text_tasks.export_reading import (
     create_text_engine,
     read_export_tokenizer,

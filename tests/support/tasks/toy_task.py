@@ -18,7 +18,7 @@ from data.io import feature_specs
 from data.io.tf_examples import encode_example
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from modeling import losses
 from modeling.bert import EncoderOutputs
 from modeling.tensors import Features, Tensor

@@ -5,8 +5,8 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders.kinds import ModelClass
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset, read_preset
+from model_folders.training_settings import TrainingSettings
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 from tools.conversion.conversion_stages import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from options.fields import PathType
 from training.config.classifier_config import ClassifierConfig
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from data.sets.text_keys import RULE_VERSION
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig

@@ -2,8 +2,8 @@
 
 import pytest
 
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 
 RULE = DevSetRule(

@@ -1,7 +1,7 @@
 """How model.json identifies the sets of a run."""
 
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from training.dev_set.set_fingerprints import (
     SetFingerprint,
     set_fingerprints_of,

@@ -3,7 +3,7 @@
 import pytest
 
 import modeling
-from model_folders.model_json import SETS_ENTRY
+from model_folders.training_settings import SETS_ENTRY
 from tests.support.models import SMALL, TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
 from tests.support.tasks.toy_task import (

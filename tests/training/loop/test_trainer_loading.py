@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_starting_point
 from training.loop.run_plan import RunPlan

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 import modeling
 from model_folders import kinds
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_config,

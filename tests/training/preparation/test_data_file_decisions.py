@@ -14,8 +14,8 @@ from data.classification.user_tables.table_processor import open_table_processor
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
 from data.sets.text_keys import RULE_VERSION
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from tests.support.log_lines import logged_warnings
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task

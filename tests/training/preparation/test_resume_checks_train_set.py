@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from training.dev_set.set_fingerprints import SetFingerprint
 from training.preparation.resume_checks import check_resumed_train_set
 

@@ -7,7 +7,7 @@ import pytest
 
 import modeling
 from model_folders import model_json
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from tests.support import models
 from tests.support.tasks import toy_task
 from tests.support.tasks.run_settings import begin_run
