@@ -52,7 +52,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
     Attributes:
         parsed: the flags, and who decided them.
-        folder: the folder of the weights.
+        initial_folder: the folder of the weights.
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         dev_set_rule: which rows of --data_file are the dev set, None without
@@ -60,7 +60,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     """
 
     parsed: ParsedCommand[TrainingConfigT_co]
-    folder: InitialFolder
+    initial_folder: InitialFolder
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
     dev_set_rule: DevSetRule | None = None

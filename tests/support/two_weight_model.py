@@ -238,7 +238,7 @@ def create_loop_trainer(
     )
     starting_point = StartingPoint(
         parsed=ParsedCommand(config),
-        folder=InitialFolder(),
+        initial_folder=InitialFolder(),
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )

@@ -47,7 +47,7 @@ def plan_fine_tuning(
     starting_point = task.starting_point
     num_steps = None
     # Without training, the settings with which the weights were trained.
-    training_settings = starting_point.folder.training_settings
+    training_settings = starting_point.initial_folder.training_settings
     if train_set := encoded_sets.get("train"):
         training_settings = collect_fine_tuning_settings(
             task, train_set, set_fingerprints
@@ -74,13 +74,13 @@ def _check_resumed_run(
 ) -> None:
     starting_point = task.starting_point
     resume_checks.check_resumed_train_set(
-        starting_point.folder.run_preset,
+        starting_point.initial_folder.run_preset,
         set_fingerprints,
         training_settings.inputs["train_records"],
         has_table=starting_point.dev_set_rule is not None,
     )
     resume_checks.check_resumed_settings(
-        task.config, starting_point.folder.run_preset, training_settings
+        task.config, starting_point.initial_folder.run_preset, training_settings
     )
 
 
@@ -105,16 +105,15 @@ def collect_fine_tuning_settings(
         OSError: a file cannot be read.
     """
     starting_point = task.starting_point
-    inputs: TrainingInputs = {SETS_ENTRY: [*set_fingerprints.values()]}
+    data_inputs: TrainingInputs = {SETS_ENTRY: [*set_fingerprints.values()]}
     dev_set_rule = choose_dev_set_rule_to_record(
-        starting_point.dev_set_rule, starting_point.folder.preset
+        starting_point.dev_set_rule, starting_point.initial_folder.preset
     )
     if dev_set_rule:
-        inputs[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
-    inputs["train_records"] = fingerprint_files(train_set.records.files)
+        data_inputs[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
+    data_inputs["train_records"] = fingerprint_files(train_set.records.files)
     return create_training_settings(
-        starting_point,
-        TrainingSettings(head=task.fixed_head_settings, inputs=inputs),
+        starting_point, task.fixed_head_settings, data_inputs
     )
 
 

@@ -53,7 +53,7 @@ def decide_by_rows(
     if not (config.data_file and sets.key_names):
         return starting_point
     choice = choose_dev_set_rule(
-        starting_point.folder.preset, config, sets.key_names
+        starting_point.initial_folder.preset, config, sets.key_names
     )
     if choice.doubt:
         logging.warning(

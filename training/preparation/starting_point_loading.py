@@ -48,21 +48,21 @@ def load_starting_point(
         OSError: a file is missing, or cannot be read or downloaded.
     """
     parsed = _download_models(parsed)
-    folder = read_initial_folder(parsed.config)
-    parsed = complete_flags(parsed, folder)
-    _check_flags(parsed, folder)
+    initial_folder = read_initial_folder(parsed.config)
+    parsed = complete_flags(parsed, initial_folder)
+    _check_flags(parsed, initial_folder)
     config = parsed.config
     # `check_start` later checks its lengths, because the rows of --data_file
     # may still change the flags.
-    bert_config = read_bert_config(config.model, folder.preset)
+    bert_config = read_bert_config(config.model, initial_folder.preset)
     tokenizer = None
     if config.model.vocab_file:
         tokenizer = read_tokenizer(
-            config.model, parsed.set_by_user, bert_config, folder.preset
+            config.model, parsed.set_by_user, bert_config, initial_folder.preset
         )
     return StartingPoint(
         parsed=parsed,
-        folder=folder,
+        initial_folder=initial_folder,
         bert_config=bert_config,
         tokenizer=tokenizer,
     )
@@ -118,7 +118,7 @@ def read_initial_folder(config: TrainingConfig) -> InitialFolder:
 
 
 def complete_flags(
-    parsed: ParsedCommand[TrainingConfigT], folder: InitialFolder
+    parsed: ParsedCommand[TrainingConfigT], initial_folder: InitialFolder
 ) -> ParsedCommand[TrainingConfigT]:
     """Sets the open flags to the values that the folder of the weights states.
 
@@ -127,25 +127,25 @@ def complete_flags(
 
     Args:
         parsed: the flags of the command line, and which the user set.
-        folder: result of `read_initial_folder`.
+        initial_folder: result of `read_initial_folder`.
 
     Raises:
         ValueError: the folder contains a model of another class, or a value
             that it states is not valid.
     """
-    preset = folder.preset
+    preset = initial_folder.preset
     if preset is None:
         return parsed
     config = parsed.config
     trains = config.training.do_train
-    if folder.is_own_run or not trains:
+    if initial_folder.is_own_run or not trains:
         settings_check.check_model_class(preset, config.model_class)
     # A later source replaces the values of earlier ones.
     sources: list[Mapping[str, object]] = [stated_flags_of(preset)]
     if not trains:
         sources.append(_head_flags_of(preset))
     sources.append(_dev_set_flags_of(preset))
-    if folder.is_own_run and "data_file" in parsed.set_by_user:
+    if initial_folder.is_own_run and "data_file" in parsed.set_by_user:
         sources.append(_data_flags_of_run(preset))
     stated = {flag: value for flags in sources for flag, value in flags.items()}
     source = os.path.join(preset.folder, model_json.MODEL_JSON_FILE)
@@ -177,20 +177,20 @@ def _data_flags_of_run(preset: Preset) -> dict[str, object]:
 
 
 def _check_flags(
-    parsed: ParsedCommand[TrainingConfig], folder: InitialFolder
+    parsed: ParsedCommand[TrainingConfig], initial_folder: InitialFolder
 ) -> None:
     """Checks the flags, after `complete_flags` has completed them."""
     config = parsed.config
     trains = config.training.do_train
-    run_preset = folder.run_preset
+    run_preset = initial_folder.run_preset
     check_required(
         config,
         config.required_flags,
-        folder.preset,
+        initial_folder.preset,
         run_preset=run_preset,
     )
     config.check(parsed.set_by_user)
-    if not (folder.preset or trains):
+    if not (initial_folder.preset or trains):
         raise ValueError(
             f"no checkpoint in --output_dir={config.training.output_dir} and "
             "no --init_checkpoint: train first, or set --init_checkpoint"

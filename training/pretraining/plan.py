@@ -41,7 +41,7 @@ def plan_pretraining(
     config = starting_point.config
     num_steps = None
     # Without training, the settings with which the weights were trained.
-    training_settings = starting_point.folder.training_settings
+    training_settings = starting_point.initial_folder.training_settings
     if config.training.do_train:
         training_settings = collect_pretraining_settings(
             starting_point, records, dev_set_fingerprints
@@ -69,7 +69,7 @@ def _check_resumed_run(
     training_settings: TrainingSettings,
 ) -> None:
     config = starting_point.config
-    run_preset = starting_point.folder.run_preset
+    run_preset = starting_point.initial_folder.run_preset
     resume_checks.check_resumed_records(
         config, run_preset, training_settings.inputs
     )
@@ -94,14 +94,12 @@ def collect_pretraining_settings(
         ValueError: a record is damaged.
         OSError: a file cannot be read.
     """
-    inputs: TrainingInputs = {
+    data_inputs: TrainingInputs = {
         "input_file": record_inspection.fingerprint_records(records.files)
     }
     if starting_point.config.keeps_best:
-        inputs["eval_input_file"] = dev_set_fingerprints
-    return create_training_settings(
-        starting_point, TrainingSettings(inputs=inputs)
-    )
+        data_inputs["eval_input_file"] = dev_set_fingerprints
+    return create_training_settings(starting_point, {}, data_inputs)
 
 
 def compute_dev_records_checksum(

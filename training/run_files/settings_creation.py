@@ -8,6 +8,7 @@ import json
 import os
 
 from files.json_files import parse_json
+from model_folders.head_settings import HeadSettings
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset, read_preset
@@ -20,7 +21,8 @@ from training.starting_point import StartingPoint
 
 def create_training_settings(
     starting_point: StartingPoint[TrainingConfig],
-    task_settings: TrainingSettings,
+    head: HeadSettings,
+    data_inputs: TrainingInputs,
 ) -> TrainingSettings:
     """Returns the training settings of a command, as model.json records them.
 
@@ -30,21 +32,22 @@ def create_training_settings(
 
     Args:
         starting_point: what the command trains from.
-        task_settings: the settings of the task and of its data, to which this
-            function adds all other inputs. Tuples become lists.
+        head: the head settings that the task has fixed, {} without a task.
+        data_inputs: the data, to which this function adds all other inputs.
+            Tuples become lists.
 
     Raises:
         ValueError: the initial weights are of a network that is not a BERT.
         OSError: a checkpoint of the flags cannot be read.
     """
-    inputs = fingerprint_starting_point(starting_point) | task_settings.inputs
+    inputs = fingerprint_starting_point(starting_point) | data_inputs
     inputs["flags"] = starting_point.config.to_flags_entry()
-    entry = TrainingSettings(task_settings.head, inputs).to_entry()
+    entry = TrainingSettings(head, inputs).to_entry()
     in_json = parse_json(
         json.dumps(entry), MODEL_JSON_FILE, may_be_infinite=True
     )
     current = TrainingSettings.from_entry(in_json)
-    if run_preset := starting_point.folder.run_preset:
+    if run_preset := starting_point.initial_folder.run_preset:
         recorded = run_preset.training_settings
         return TrainingSettings(
             head={**recorded.head, **current.head},
@@ -85,15 +88,15 @@ def _fingerprint_init_checkpoint(
     Returns {} if the flag does not say how the run began: the flag is missing
     in a command on a run, or names the folder of the run itself.
     """
-    folder = starting_point.folder
+    initial_folder = starting_point.initial_folder
     checkpoint = starting_point.config.model.init_checkpoint
     if not checkpoint:
-        return {} if folder.is_own_run else {"init_checkpoint": None}
+        return {} if initial_folder.is_own_run else {"init_checkpoint": None}
     output_dir = os.path.realpath(starting_point.config.training.output_dir)
     if os.path.realpath(folder_of(checkpoint)) == output_dir:
         return {}
     # If the command is on a run, the folder is --output_dir.
-    preset = None if folder.is_own_run else folder.preset
+    preset = None if initial_folder.is_own_run else initial_folder.preset
     preset = preset or read_preset(checkpoint, "--init_checkpoint")
     return {
         "init_checkpoint": fingerprint_checkpoint(preset),

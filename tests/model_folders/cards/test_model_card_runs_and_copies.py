@@ -52,7 +52,7 @@ def write_card(parsed):
     """Returns the text of the card of weights that a command has trained."""
     starting_point = StartingPoint(
         parsed=parsed,
-        folder=InitialFolder(),
+        initial_folder=InitialFolder(),
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
     )

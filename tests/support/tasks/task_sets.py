@@ -43,7 +43,7 @@ def create_classifier_start(
     )
     return StartingPoint(
         parsed=parsed,
-        folder=InitialFolder(),
+        initial_folder=InitialFolder(),
         bert_config=SMALL,
         tokenizer=load_tokenizer(),
     )

@@ -87,7 +87,7 @@ def create_starting_point(
     """Returns the start of a command, for which no file is read."""
     return StartingPoint(
         parsed=ParsedCommand(config, dict.fromkeys(set_by_user)),
-        folder=InitialFolder(),
+        initial_folder=InitialFolder(),
         bert_config=bert_config,
         tokenizer=tokenizer,
     )

@@ -153,7 +153,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     )
     starting_point = dataclasses.replace(
         toy_task.create_starting_point(config, None),
-        folder=InitialFolder(preset),
+        initial_folder=InitialFolder(preset),
     )
     sets = create_processor(table, "ranking").sets
     starting_point = decide_by_rows(starting_point, sets)

@@ -39,7 +39,7 @@ def check_task(
     preset = read_preset(folder)
     starting_point = StartingPoint(
         parsed=ParsedCommand(Config.from_values(**create_flags("run"))),
-        folder=InitialFolder(preset, is_own_run=is_own_run),
+        initial_folder=InitialFolder(preset, is_own_run=is_own_run),
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),
     )

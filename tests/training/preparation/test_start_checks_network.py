@@ -23,7 +23,7 @@ def check_network(folder, **changes):
     config = create_config(folder, **changes)
     starting_point = StartingPoint(
         parsed=ParsedCommand(config),
-        folder=read_initial_folder(config),
+        initial_folder=read_initial_folder(config),
         bert_config=tiny_config(),
         tokenizer=load_tokenizer(),
     )

@@ -41,7 +41,7 @@ def weights_of(folder, **flags):
     config = create_loop_config(folder, **flags)
     starting_point = StartingPoint(
         parsed=ParsedCommand(config),
-        folder=InitialFolder(),
+        initial_folder=InitialFolder(),
         bert_config=None,
         tokenizer=None,
     )

@@ -43,10 +43,8 @@ def describe_run(options, resumes=None):
     config = complete_flags(parsed, folder).config
     bert_config = modeling.load_config(options["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
-    starting_point = dataclasses.replace(starting_point, folder=folder)
-    training_settings = create_training_settings(
-        starting_point, TrainingSettings()
-    )
+    starting_point = dataclasses.replace(starting_point, initial_folder=folder)
+    training_settings = create_training_settings(starting_point, {}, {})
     resume_checks.check_resumed_settings(
         config, folder.run_preset, training_settings
     )

@@ -30,7 +30,7 @@ def create_starting_point(**options):
     """Returns the start of a command, for which no weights are read."""
     return StartingPoint(
         parsed=parse_options(**options),
-        folder=InitialFolder(),
+        initial_folder=InitialFolder(),
         bert_config=modeling.BertConfig(vocab_size=100),
         tokenizer=FullTokenizer(SAMPLES / "vocab.txt"),
     )
@@ -198,7 +198,7 @@ def create_cls_embedding(tmp_path):
                 text_b_column="text_b",
                 **flags,
             ),
-            folder=InitialFolder(read_preset(tmp_path)),
+            initial_folder=InitialFolder(read_preset(tmp_path)),
         )
         return load_task(
             starting_point, open_processor(starting_point, table=None)
