@@ -1,4 +1,4 @@
-"""Defines `StartingPoint`: the flags, network and tokenizer of a training.
+"""Defines `StartingPoint`: the flags of a training, and what they start with.
 
 `load_starting_point` in preparation/ creates it, and the rows of --data_file
 then change its flags. This module imports no TensorFlow.
@@ -48,7 +48,7 @@ class InitialFolder:
 
 @dataclasses.dataclass(frozen=True)
 class StartingPoint(Generic[TrainingConfigT_co]):
-    """The flags, the network and the tokenizer that a training starts with.
+    """The flags, the folder, the network and the tokenizer of a training.
 
     Attributes:
         parsed: the flags, and who decided them.

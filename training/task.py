@@ -184,7 +184,8 @@ class FineTuningTask(
 
         By default these are the `fixed_head_settings` and the `labels`. A
         subclass may add settings that a resumed run may change, or that have
-        another value in an export. `HeadSettings` lists their names.
+        another value in an export. The classes of settings in
+        model_folders/head_settings.py list their names.
         `trim_padding` = False pads all inputs of the export.
         """
         return {**self.fixed_head_settings, "labels": self.labels}

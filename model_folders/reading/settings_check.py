@@ -16,6 +16,7 @@ from model_folders.head_settings import classifier_settings_of
 from model_folders.output_modes import OutputMode
 from model_folders.reading.preset import NETWORK_ARGUMENTS, Preset
 from model_folders.tokenizer_files import Tokenizer
+from model_folders.training_settings import TokenizerIdentity
 
 # Entries of bert_config.json that inference does not use.
 _ENTRIES_UNUSED_IN_INFERENCE = {
@@ -80,26 +81,22 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, object]:
     Raises:
         ValueError: the `bert_config` in model.json is not valid.
     """
-    head_settings = classifier_settings_of(preset.head_settings)
-    recorded: dict[str, object] = {
-        **preset.training_settings.head,
-        **preset.training_settings.inputs,
-        **preset.network_arguments,
-    }
-    if mode := head_settings.get("output_mode"):
-        recorded["output_mode"] = mode
+    training_settings = preset.training_settings
+    recorded: dict[str, object] = {**preset.network_arguments}
+    for head_settings in (training_settings.head, preset.head_settings):
+        if mode := classifier_settings_of(head_settings).get("output_mode"):
+            recorded["output_mode"] = mode
     if trains:
         # --bilstm belongs to the head, which starts with new weights. Without a
         # record, any network may be trained.
-        has_record = not preset.training_settings.is_empty
+        has_record = not training_settings.is_empty
         for name in ("bilstm",) if has_record else NETWORK_ARGUMENTS:
             del recorded[name]
+    tokenizer = training_settings.inputs.get("tokenizer", TokenizerIdentity())
     if preset.do_lower_case is not None:
-        recorded["tokenizer"] = {
-            "do_lower_case": preset.do_lower_case,
-            **preset.training_settings.inputs.get("tokenizer", {}),
-        }
-    bert_config = preset.training_settings.inputs.get("bert_config")
+        tokenizer = {"do_lower_case": preset.do_lower_case, **tokenizer}
+    recorded["tokenizer"] = tokenizer
+    bert_config = training_settings.inputs.get("bert_config")
     if bert_config is None and (config := preset.load_config()):
         bert_config = config.to_dict()
     if bert_config is not None:
