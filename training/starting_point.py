@@ -43,7 +43,9 @@ class InitialFolder:
     @property
     def training_settings(self) -> TrainingSettings:
         """The settings of the run that trained the weights, if any."""
-        return (self.preset or Preset("")).training_settings
+        if self.preset is None:
+            return TrainingSettings()
+        return self.preset.training_settings
 
 
 @dataclasses.dataclass(frozen=True)

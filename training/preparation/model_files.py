@@ -13,6 +13,7 @@ from data.text.tokenization import FullTokenizer, load_tokenizer
 from model_folders.bert_config import BertConfig
 from model_folders.reading.config_files import load_config
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from training.config.model_config import ModelConfig, ModelOptions
 
 # Flags that --init_checkpoint makes unnecessary.
@@ -79,7 +80,9 @@ def check_required(
         missing = [
             name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
         ]
-    training_settings = (run_preset or Preset("")).training_settings
+    training_settings = TrainingSettings()
+    if run_preset:
+        training_settings = run_preset.training_settings
     descriptions += [
         config.describe_missing(name, training_settings) for name in missing
     ]

@@ -36,6 +36,26 @@ _RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 )
 
 
+def check_resumed_flags(
+    config: TrainingConfig, run_preset: Preset | None
+) -> None:
+    """Checks that a run is resumed with the flags it began with.
+
+    A command calls this function before any slow work. Later it also knows its
+    other settings, and calls `check_resumed_settings`.
+
+    Args:
+        config: the flags that the command resumes with.
+        run_preset: Preset of the run in --output_dir, None for a new run.
+
+    Raises:
+        ValueError: a flag differs. The message names it. Or the folder does not
+            state the settings.
+    """
+    flags = TrainingSettings(inputs={"flags": config.to_flags_entry()})
+    check_resumed_settings(config, run_preset, flags)
+
+
 def check_resumed_settings(
     config: TrainingConfig,
     run_preset: Preset | None,
@@ -45,8 +65,6 @@ def check_resumed_settings(
 
     The flags are among these settings. A new run may have any. A flag that is
     defined with `may_grow` may increase, or change from or to None (no limit).
-    A command compares the flags before any slow work, and compares them again
-    together with the other settings, which are known later.
 
     For example, a run that began with --learning_rate=5e-5 and
     --num_train_epochs=3 may resume with 4 epochs, but not with
@@ -55,8 +73,8 @@ def check_resumed_settings(
     Args:
         config: the flags that the command resumes with.
         run_preset: Preset of the run in --output_dir, None for a new run.
-        current_training_settings: training settings of the command, or only
-            its flags. Those that the run recorded too must not differ.
+        current_training_settings: training settings of the command. Those that
+            the run recorded too must not differ.
 
     Raises:
         ValueError: a setting differs. The message names it. Or the folder does

@@ -20,7 +20,6 @@ from model_folders.reading.preset import (
     read_preset,
 )
 from model_folders.reading.weights_paths import check_exists
-from model_folders.training_settings import TrainingSettings
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import dev_set_rule_of
@@ -30,7 +29,7 @@ from training.preparation.model_files import (
     read_tokenizer,
     stated_flags_of,
 )
-from training.preparation.resume_checks import check_resumed_settings
+from training.preparation.resume_checks import check_resumed_flags
 from training.starting_point import InitialFolder, StartingPoint
 
 
@@ -196,5 +195,4 @@ def _check_flags(
             "no --init_checkpoint: train first, or set --init_checkpoint"
         )
     if trains:
-        flags = TrainingSettings(inputs={"flags": config.to_flags_entry()})
-        check_resumed_settings(config, run_preset, flags)
+        check_resumed_flags(config, run_preset)
