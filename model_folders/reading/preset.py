@@ -53,10 +53,6 @@ class NetworkArguments(TypedDict):
     bilstm: bool
 
 
-# The names of the arguments in `NetworkArguments`.
-NETWORK_ARGUMENTS = ("left_to_right", "bilstm")
-
-
 @dataclasses.dataclass(frozen=True)
 class Preset:
     """Everything that the files in a folder state about the weights in it.

@@ -344,7 +344,7 @@ class TrainingConfig(ModelConfig, abc.ABC):
 
     @property
     def network_arguments(self) -> NetworkArguments:
-        """{flag: value} of the flags in `NETWORK_ARGUMENTS`.
+        """{flag: value} of the flags in `NetworkArguments`.
 
         These flags are also arguments of the model's constructor.
         """
