@@ -4,8 +4,7 @@ It says of the original what the model.json beside the original says, without
 what is only true of the original's folder.
 """
 
-from collections.abc import Sequence
-from typing import Literal, TypeAlias, cast
+from typing import cast
 
 from model_folders.head_settings import HeadSettings, TaskEntry
 from model_folders.model_json import (
@@ -20,8 +19,6 @@ from model_folders.training_settings import TrainingSettingsEntry
 
 # Entries about the files in the folder of the original.
 _ENTRIES_ABOUT_FILES = ("best_step", "files", CHECKSUMS)
-# Inputs of the training that a longer vocabulary changes.
-_ChangedInput: TypeAlias = Literal["bert_config", "tokenizer"]
 
 
 def create_model_json_of_copy(
@@ -30,7 +27,7 @@ def create_model_json_of_copy(
     head_settings: HeadSettings | None = None,
     *,
     step: int | None = None,
-    changed: Sequence[_ChangedInput] = (),
+    extends_vocab: bool = False,
 ) -> ModelJson:
     """Returns the contents of model.json for a copy or an export of weights.
 
@@ -40,8 +37,8 @@ def create_model_json_of_copy(
         model_class: class of the model that is copied or exported.
         head_settings: settings of the head to add to those in `preset`.
         step: training step at which the weights were saved, None if unknown.
-        changed: names of inputs of the training in `preset` that no longer
-            apply to the copy.
+        extends_vocab: whether the copy has a longer vocabulary, so that the
+            recorded configuration and tokenizer are not its own.
     """
     preset = preset or Preset("")
     # A dict with only some entries of a TypedDict of settings is of this type
@@ -53,8 +50,9 @@ def create_model_json_of_copy(
     }
     provenance = provenance_of(preset.model_json).copy()
     kept_settings = provenance.get("settings", TrainingSettingsEntry()).copy()
-    for name in changed:
-        kept_settings.pop(name, None)
+    if extends_vocab:
+        kept_settings.pop("bert_config", None)
+        kept_settings.pop("tokenizer", None)
     provenance["settings"] = kept_settings
     if source := hub.hub_path_of(preset.folder):
         provenance["weights"] = source

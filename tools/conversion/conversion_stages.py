@@ -214,9 +214,7 @@ def write_copy(
         preset,
         model_class,
         {"max_seq_length": max_seq_length},
-        changed=("bert_config", "tokenizer")
-        if config.extended_vocab_file
-        else (),
+        extends_vocab=bool(config.extended_vocab_file),
     )
     has_labels = kinds.KIND_OF_CLASS[model_class].has_labels
     card_class: type[model_card.Card] = model_card.WeightsCard
