@@ -35,7 +35,7 @@ from exporting.signatures import (
     text_inputs,
 )
 from exporting.token_spans_graph import BestLogits
-from model_folders.model_json import SpanLabelerSettings
+from model_folders.head_settings import SpanLabelerSettings
 from modeling.task_models import BertSpanLabeler
 
 # {output of `answer` and `answer_n_best`: its key in DecodedAnswers}

@@ -31,12 +31,12 @@ from exporting.signatures import (
     share_graph,
     text_inputs,
 )
-from model_folders.kinds import ModelClass
-from model_folders.model_json import (
+from model_folders.head_settings import (
     ClassifierSettings,
-    SharedHeadSettings,
+    HeadSettings,
     output_mode_of,
 )
+from model_folders.kinds import ModelClass
 from model_folders.output_modes import (
     CLASSIFICATION,
     MULTILABEL,
@@ -115,17 +115,18 @@ def create_classify_signatures(
         output_mode,
         num_texts=len(input_names),
     )
+    exported_settings: ClassifierSettings = {
+        "labels": labels,
+        "output_mode": output_mode,
+        "doc_stride": stride,
+        "num_texts": num_texts,
+    }
     return ExportSignatures(
         predict=predict,
         text_signatures=_list_text_signatures(
             classifier, input_names, reads_pairs=num_texts == 2
         ),
-        head_settings={
-            "labels": labels,
-            "output_mode": output_mode,
-            "doc_stride": stride,
-            "num_texts": num_texts,
-        },
+        head_settings=exported_settings,
         exported_output=exported_output,
     )
 
@@ -308,7 +309,7 @@ def _choose_labels(
 
 def create_choice_signatures(
     model: BertMultipleChoice,
-    head_settings: SharedHeadSettings,
+    head_settings: HeadSettings,
     options: ExportOptions,
 ) -> ExportSignatures:
     """Returns only `ids`, whose `probabilities` are those of the choices.

@@ -16,7 +16,7 @@ from exporting.signatures import (
     share_graph,
     text_inputs,
 )
-from model_folders.model_json import SharedHeadSettings
+from model_folders.head_settings import HeadSettings
 from modeling.bert import BertModel
 
 # If a padded output contains more values than this, at least a quarter of the
@@ -25,7 +25,7 @@ _MAX_PADDING = 1 << 26
 
 
 def create_embed_signatures(
-    model: BertModel, head_settings: SharedHeadSettings, options: ExportOptions
+    model: BertModel, head_settings: HeadSettings, options: ExportOptions
 ) -> ExportSignatures:
     """Returns the signatures of an encoder.
 

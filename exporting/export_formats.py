@@ -24,8 +24,8 @@ from typing import Final, Literal, TypeAlias, get_args
 from data.arrays import FloatArray
 from data.probabilities import to_log_probabilities
 from model_folders import kinds
+from model_folders.head_settings import HeadSettings, output_mode_of
 from model_folders.kinds import ModelClass
-from model_folders.model_json import ClassifierSettings, output_mode_of
 from model_folders.output_modes import (
     CLASSIFICATION,
     MULTILABEL,
@@ -70,7 +70,7 @@ LOGITS: Final = "logits"
 
 
 def exported_output_of(
-    model_class: ModelClass, head_settings: ClassifierSettings
+    model_class: ModelClass, head_settings: HeadSettings
 ) -> ExportedOutput:
     """Returns the output that the export of a model computes from logits.
 
@@ -102,7 +102,7 @@ def output_name_of(exported_output: ExportedOutput) -> str:
 
 def to_logits(
     model_class: ModelClass,
-    head_settings: ClassifierSettings,
+    head_settings: HeadSettings,
     outputs: dict[str, FloatArray],
 ) -> FloatArray | dict[str, FloatArray]:
     """Converts outputs of the signature `ids` to the logits of the model.

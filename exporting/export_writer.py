@@ -38,24 +38,28 @@ from model_folders.formats.huggingface_config import (
     PROBLEM_TYPE_OF_MODE,
     create_config_json,
 )
+from model_folders.head_settings import HeadSettings, output_mode_of
 from model_folders.kinds import ModelClass
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_json import HeadSettings, ModelJson
+from model_folders.model_json import ModelJson
 from model_folders.reading.preset import Preset, read_preset
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder
 
 _ModelT_contra = TypeVar("_ModelT_contra", bound=BaseModel, contravariant=True)
+_HeadSettingsT_contra = TypeVar(
+    "_HeadSettingsT_contra", bound=HeadSettings, contravariant=True
+)
 
 
-class CreateSignatures(Protocol[_ModelT_contra]):
+class CreateSignatures(Protocol[_ModelT_contra, _HeadSettingsT_contra]):
     """Creates the signatures of the exports of one class of models."""
 
     def __call__(
         self,
         model: _ModelT_contra,
-        head_settings: HeadSettings,
+        head_settings: _HeadSettingsT_contra,
         options: ExportOptions,
         /,
     ) -> ExportSignatures:
@@ -70,10 +74,12 @@ class CreateSignatures(Protocol[_ModelT_contra]):
 
 
 # {class of a model: what creates the signatures of its export}. Any, because
-# each function accepts only models of its class. A BertEmbedder is exported as
-# its encoder. A user's own subclass has no entry, because it may compute
-# something else.
-CREATE_SIGNATURES_OF_CLASS: Final[dict[ModelClass, CreateSignatures[Any]]] = {
+# each function accepts only models of its class, and the settings of their
+# head. A BertEmbedder is exported as its encoder. A user's own subclass has no
+# entry, because it may compute something else.
+CREATE_SIGNATURES_OF_CLASS: Final[
+    dict[ModelClass, CreateSignatures[Any, Any]]
+] = {
     ModelClass.CLASSIFIER: create_classify_signatures,
     ModelClass.ENCODER: create_embed_signatures,
     ModelClass.MULTIPLE_CHOICE: create_choice_signatures,
@@ -335,7 +341,7 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = head_settings.get("labels")
-    output_mode = model_json.output_mode_of(head_settings)
+    output_mode = output_mode_of(head_settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),

@@ -10,15 +10,15 @@ from exporting import export_formats
 from exporting.signatures import PredictFeatures, Tensors
 from model_folders import output_modes
 from model_folders.formats.huggingface_config import default_labels
+from model_folders.head_settings import HeadSettings
 from model_folders.labels import check_labels
-from model_folders.model_json import SharedHeadSettings
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
 from modeling.tensors import Tensor
 
 
 def choose_output_labels(
-    model: BertClassifier, head_settings: SharedHeadSettings
+    model: BertClassifier, head_settings: HeadSettings
 ) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.
 

@@ -20,7 +20,7 @@ from exporting.signatures import (
     share_graph,
     text_inputs,
 )
-from model_folders.model_json import SharedHeadSettings
+from model_folders.head_settings import HeadSettings
 from modeling.task_models import BertPretrainer
 
 # Number of WordPieces that are returned for each mask.
@@ -29,7 +29,7 @@ _TOP_K = 10
 
 def create_pretrained_signatures(
     model: BertPretrainer,
-    head_settings: SharedHeadSettings,
+    head_settings: HeadSettings,
     options: ExportOptions,
 ) -> ExportSignatures:
     """Returns the signatures of a pretrainer.

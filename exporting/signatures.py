@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from exporting import export_formats
 from model_folders import output_modes
-from model_folders.model_json import HeadSettings
+from model_folders.head_settings import HeadSettings
 from modeling import ops
 
 Tensors: TypeAlias = dict[str, tf.Tensor]

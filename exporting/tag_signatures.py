@@ -22,7 +22,7 @@ from exporting.signatures import (
     text_inputs,
 )
 from exporting.tagging_graph import cut_texts, decode_legal_tags, separate_words
-from model_folders.model_json import TokenClassifierSettings
+from model_folders.head_settings import TokenClassifierSettings
 from model_folders.output_modes import CLASSIFICATION
 from modeling.task_models import BertTokenClassifier
 
@@ -66,10 +66,14 @@ def create_tag_signatures(
         "tag": Signature(tagger.tag, inputs),
         "tag_words": Signature(tagger.tag_words, inputs),
     }
+    exported_settings: TokenClassifierSettings = {
+        "labels": labels,
+        "legal_tags": chooses_legal_tags,
+    }
     return ExportSignatures(
         tagger.predict,
         text_signatures,
-        head_settings={"labels": labels, "legal_tags": chooses_legal_tags},
+        head_settings=exported_settings,
     )
 
 

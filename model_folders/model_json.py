@@ -5,36 +5,21 @@ the README.md there, and training/run_files/model_description.py decides what
 the model.json of a run contains.
 
 The entries are plain dicts, so that they can be written as JSON again. Each
-entry may be missing. The code names a value after its type, such as
-`training_inputs`:
-
-    HeadSettings: how the outputs of a head are read
-    TrainingInputs: what a training reads
-    TrainingSettings: all that a resumed run must keep. In one dict, they are
-        the head settings that the task has fixed, and the TrainingInputs
-    Provenance: the run that trained the weights, with its TrainingSettings
-
-Some keys of the file are other words than the code uses. Only this module knows
-them.
+entry may be missing. head_settings.py and training_settings.py define those
+that a task and a run record.
 
 Where a command is compared with model.json, what the file contains is
 "recorded", and what the command would write is "current".
-
-An entry that records a flag has the name of the flag, an imperative, such as
-`trim_padding` or `load_best`. An argument or a property that says what the code
-then does is a statement, such as `trims_padding` or `loads_best`.
 
 This module imports neither Keras nor TensorFlow.
 """
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import (
-    Annotated,
     Any,
     Final,
-    TypeAlias,
     TypedDict,
     cast,
     get_type_hints,
@@ -44,217 +29,17 @@ from typing import (
 from files.json_files import read_json
 from files.paths import StrPath
 from files.typed_dict_checks import find_malformed_entry
-from model_folders.fingerprints import FingerprintEntry
-from model_folders.output_modes import CLASSIFICATION, OutputMode
+from model_folders.head_settings import HeadSettings, TaskEntry
+from model_folders.training_settings import (
+    TrainingSettings,
+    TrainingSettingsEntry,
+)
 
 MODEL_JSON_FILE = "model.json"
 # Key of the entry with the checksums of an export's networks.
 CHECKSUMS: Final = "checksums"
-# Keys of `TrainingInputs` that are other words than the code uses: of the
-# `SetFingerprint` of each set, and of the `DevSetRule`. They stay as they are,
-# because the folders of earlier runs contain them.
-SETS_ENTRY: Final = "data"
-DEV_SET_RULE_ENTRY: Final = "split"
 # Version of the format of model.json.
 VERSION = 1
-
-# A whole number above 0.
-Count: TypeAlias = Annotated[int, range(1, 2**31)]
-# A length of inputs in WordPieces, of which [CLS] and [SEP] are two.
-InputLength: TypeAlias = Annotated[int, range(3, 2**31)]
-
-
-class TokenizerIdentity(TypedDict, total=False):
-    """Properties that differ between tokenizers.
-
-    Attributes:
-        do_lower_case: whether text is lower-cased.
-        vocab: checksum of the WordPieces, in order.
-    """
-
-    do_lower_case: bool
-    vocab: str
-
-
-class SharedHeadSettings(TypedDict, total=False):
-    """Settings that decide how the outputs of any head are read.
-
-    Attributes:
-        name: name of the class of the model, such as "BertClassifier".
-        task_name: value of --task_name, such as "cola".
-        labels: names of the outputs, in order. None if the outputs have no
-            names.
-        num_texts: 1 for single texts, 2 for pairs, None if the model accepts
-            both.
-        max_seq_length: length of an input, in WordPieces.
-        doc_stride: WordPieces between the starts of the windows of a text, 0 =
-            no windows.
-        trim_padding: whether the padding of inputs is trimmed.
-        load_best: whether a run reports its best step, or its last.
-    """
-
-    name: str | None
-    task_name: str | None
-    labels: Sequence[str] | None
-    num_texts: Annotated[int, range(1, 3)] | None
-    max_seq_length: InputLength
-    # Serving would loop for ever with a negative stride.
-    doc_stride: Annotated[int, range(2**31)]
-    trim_padding: bool
-    load_best: bool
-
-
-class ClassifierSettings(SharedHeadSettings, total=False):
-    """Settings of a classifier of texts.
-
-    Attributes:
-        output_mode: what the labels are.
-        problem_type: the name of `output_mode` in transformers, a value of
-            `PROBLEM_TYPE_OF_MODE` in formats/huggingface_config.py.
-        class_weights: {label: its weight in the training loss}.
-        processor: name of the user's class that read the examples.
-    """
-
-    output_mode: OutputMode | None
-    problem_type: str | None
-    class_weights: Mapping[str, float]
-    processor: str
-
-
-class TokenClassifierSettings(SharedHeadSettings, total=False):
-    """Settings of a token classifier.
-
-    Attributes:
-        legal_tags: whether the best legal sequence of tags is chosen, or each
-            tag alone.
-    """
-
-    legal_tags: bool
-
-
-class SpanLabelerSettings(SharedHeadSettings, total=False):
-    """Settings of a span labeler: fields of the options in data/squad.
-
-    Attributes:
-        max_query_length: length of a question in a window, in WordPieces.
-        use_char_offsets: whether answers are located by characters, not by
-            words.
-        n_best_size: number of answers among which the best is chosen.
-        max_answer_length: length of an answer, in WordPieces.
-        version_2_with_negative: whether a question may have no answer.
-        null_score_diff_threshold: by how much the score of "no answer" must
-            exceed the score of the best answer.
-        verbose_logging: whether answers that cannot be mapped to the passage
-            are logged.
-    """
-
-    max_query_length: Count
-    use_char_offsets: bool
-    n_best_size: Count
-    max_answer_length: Count
-    version_2_with_negative: bool
-    null_score_diff_threshold: float
-    verbose_logging: bool
-
-
-class HeadSettings(
-    ClassifierSettings,
-    TokenClassifierSettings,
-    SpanLabelerSettings,
-    total=False,
-):
-    """Settings of a head of any kind, as model.json contains them.
-
-    A task, an export and `serving.load` pass these settings on from the
-    training to the answers. Code that knows the kind of the head takes one of
-    the types above. A subclass may add the settings of a task of your own.
-    """
-
-
-class DevSetRuleEntry(TypedDict, total=False):
-    """The `DevSetRule` of a run, as model.json contains it.
-
-    Attributes:
-        rule: version of the rule.
-        dev_fraction: fraction of the rows in the dev set.
-        key: names of the values that decide in which set a row is.
-        clean_fraction: fraction of the rows that neither the run nor its starts
-            were trained on.
-    """
-
-    rule: Annotated[int, range(2**31)]
-    dev_fraction: float
-    key: list[str]
-    clean_fraction: float
-
-
-class RunFlagsEntry(TypedDict, total=False):
-    """The flags of a run that other commands read. model.json contains more.
-
-    Attributes:
-        max_seq_length: length of an input, in WordPieces.
-        num_train_epochs: number of passes over the train set.
-        text_column: column of the text in the user's table.
-        text_b_column: column of the second text, None for single texts.
-        trim_padding: whether the padding of inputs is trimmed.
-    """
-
-    max_seq_length: int | None
-    num_train_epochs: float | None
-    text_column: str | None
-    text_b_column: str | None
-    trim_padding: bool | None
-
-
-class TrainingInputs(TypedDict, total=False):
-    """The inputs of a training: flags, data, tokenizer, network and weights.
-
-    JSON contains each fingerprint as a list.
-
-    Attributes:
-        flags: the flags that a run compares when it is resumed.
-        data: a `SetFingerprint` of each set.
-        split: the `DevSetRule`, the rule of the dev set.
-        train_records: a `FileFingerprint` of each file with records of the
-            train set.
-        input_file: a `RecordFileFingerprint` of each file of pretraining
-            records to train on.
-        eval_input_file: the same of those to evaluate.
-        tokenizer: the tokenizer's properties.
-        bert_config: contents of bert_config.json.
-        left_to_right: whether a token attends only to the tokens before it.
-        bilstm: whether a head reads the vectors through a bidirectional LSTM.
-        init_checkpoint: a `FileFingerprint` of each file of the checkpoint of
-            the start.
-        init_checkpoint_network: settings that determine what the weights of the
-            start compute.
-        teacher: the same of the checkpoint of the teacher.
-        teacher_network: settings that determine what the weights of the teacher
-            compute.
-    """
-
-    flags: RunFlagsEntry
-    data: Sequence[tuple[str, str, int, int]]
-    split: DevSetRuleEntry
-    train_records: Sequence[FingerprintEntry]
-    input_file: Sequence[FingerprintEntry]
-    eval_input_file: Sequence[FingerprintEntry]
-    tokenizer: TokenizerIdentity
-    bert_config: Mapping[str, object]
-    left_to_right: bool
-    bilstm: bool
-    init_checkpoint: Sequence[FingerprintEntry] | None
-    init_checkpoint_network: Mapping[str, object]
-    teacher: Sequence[FingerprintEntry] | None
-    teacher_network: Mapping[str, object]
-
-
-class TrainingSettings(HeadSettings, TrainingInputs, total=False):
-    """The settings that a run must keep when it is resumed, in one dict.
-
-    These are the head settings that the task of the run has chosen, such as the
-    labels, and the inputs of the training.
-    """
 
 
 class Provenance(TypedDict, total=False):
@@ -263,7 +48,7 @@ class Provenance(TypedDict, total=False):
     Attributes:
         script: file name of the script.
         command: {flag that the user set: value}, without folders.
-        settings: the settings of the run.
+        settings: the `TrainingSettings` of the run.
         versions: {package: version}.
         weights: the model of the hub, hf://OWNER/NAME@REVISION, that was
             copied.
@@ -272,7 +57,7 @@ class Provenance(TypedDict, total=False):
 
     script: str
     command: Mapping[str, object]
-    settings: TrainingSettings
+    settings: TrainingSettingsEntry
     versions: Mapping[str, str]
     weights: str
     step: int
@@ -291,7 +76,7 @@ class ModelJson(TypedDict, total=False):
     """
 
     version: int
-    task: HeadSettings
+    task: TaskEntry
     origin: Provenance
     files: list[str]
     checksums: Mapping[str, str]
@@ -319,13 +104,11 @@ def read_model_json(folder: StrPath) -> ModelJson:
     return cast("ModelJson", values)
 
 
-def create_contents(
-    head_settings: HeadSettings, provenance: Provenance
-) -> ModelJson:
+def create_contents(task: TaskEntry, provenance: Provenance) -> ModelJson:
     """Returns the contents of a new model.json."""
     return {
         "version": VERSION,
-        "task": head_settings,
+        "task": task,
         "origin": provenance,
     }
 
@@ -344,11 +127,6 @@ def head_settings_of(contents: ModelJson) -> HeadSettings:
     return contents.get("task", HeadSettings())
 
 
-def output_mode_of(head_settings: ClassifierSettings) -> OutputMode:
-    """Returns the output mode of a classifier, CLASSIFICATION by default."""
-    return head_settings.get("output_mode") or CLASSIFICATION
-
-
 def provenance_of(contents: ModelJson) -> Provenance:
     """Returns the provenance of the weights in model.json, {} if unknown.
 
@@ -359,12 +137,16 @@ def provenance_of(contents: ModelJson) -> Provenance:
 
 
 def training_settings_of(contents: ModelJson) -> TrainingSettings:
-    """Returns the settings of the run that trained the weights, {} if unknown.
+    """Returns the settings of the run that trained the weights.
+
+    They are empty if model.json does not contain them.
 
     Args:
         contents: contents of model.json.
     """
-    return provenance_of(contents).get("settings", TrainingSettings())
+    return TrainingSettings.from_entry(
+        provenance_of(contents).get("settings", {})
+    )
 
 
 def check_entries(

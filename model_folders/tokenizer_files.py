@@ -14,7 +14,7 @@ from absl import logging
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.model_json import TokenizerIdentity
+from model_folders.training_settings import TokenizerIdentity
 
 TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"

@@ -1,4 +1,4 @@
-"""Defines `StartingPoint`: the flags, network and tokenizer of a training.
+"""Defines `StartingPoint`: the flags of a training, and what they start with.
 
 `load_starting_point` in preparation/ creates it, and the rows of --data_file
 then change its flags. This module imports no TensorFlow.
@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 
 from data.text.tokenization import FullTokenizer
 from model_folders.bert_config import BertConfig
-from model_folders.model_json import TrainingSettings
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
 from training.dev_set.rules import DevSetRule
@@ -23,15 +23,38 @@ TrainingConfigT_co = TypeVar(
 
 
 @dataclasses.dataclass(frozen=True)
+class InitialFolder:
+    """The folder of the weights that a training command begins with.
+
+    Attributes:
+        preset: what the files in the folder say, None for random weights.
+        is_own_run: whether the folder is --output_dir, so that the command
+            resumes, evaluates or exports the run in it.
+    """
+
+    preset: Preset | None = None
+    is_own_run: bool = False
+
+    @property
+    def run_preset(self) -> Preset | None:
+        """The Preset of the run in --output_dir, None if it has no run."""
+        return self.preset if self.is_own_run else None
+
+    @property
+    def training_settings(self) -> TrainingSettings:
+        """The settings of the run that trained the weights, if any."""
+        if self.preset is None:
+            return TrainingSettings()
+        return self.preset.training_settings
+
+
+@dataclasses.dataclass(frozen=True)
 class StartingPoint(Generic[TrainingConfigT_co]):
-    """The flags, the network and the tokenizer that a training starts with.
+    """The flags, the folder, the network and the tokenizer of a training.
 
     Attributes:
         parsed: the flags, and who decided them.
-        preset: what the files beside the weights say of them, None for random
-            weights.
-        is_own_run: whether this folder is --output_dir, so that the command
-            resumes, evaluates or exports the run in it.
+        initial_folder: the folder of the weights.
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         dev_set_rule: which rows of --data_file are the dev set, None without
@@ -39,10 +62,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     """
 
     parsed: ParsedCommand[TrainingConfigT_co]
-    preset: Preset | None
+    initial_folder: InitialFolder
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
-    is_own_run: bool = False
     dev_set_rule: DevSetRule | None = None
 
     @property
@@ -65,13 +87,3 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         if self.tokenizer is None:
             raise ValueError("missing required flag: --vocab_file")
         return self.tokenizer
-
-    @property
-    def run_preset(self) -> Preset | None:
-        """The Preset of the run in --output_dir, None if it has no run."""
-        return self.preset if self.is_own_run else None
-
-    @property
-    def training_settings(self) -> TrainingSettings:
-        """The settings of the run that trained the initial weights, or {}."""
-        return self.preset.training_settings if self.preset else {}

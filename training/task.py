@@ -15,7 +15,7 @@ from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
 from data.sets.set_names import SetName
 from model_folders.bert_config import BertConfig
-from model_folders.model_json import HeadSettings
+from model_folders.head_settings import HeadSettings, classifier_settings_of
 from model_folders.output_modes import OutputMode
 from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
@@ -174,7 +174,9 @@ class FineTuningTask(
     @property
     def output_mode(self) -> OutputMode | None:
         """What the model's outputs are, None if the task has only one mode."""
-        return self.fixed_head_settings.get("output_mode")
+        return classifier_settings_of(self.fixed_head_settings).get(
+            "output_mode"
+        )
 
     @property
     def head_settings(self) -> HeadSettings:
@@ -182,7 +184,8 @@ class FineTuningTask(
 
         By default these are the `fixed_head_settings` and the `labels`. A
         subclass may add settings that a resumed run may change, or that have
-        another value in an export. `HeadSettings` lists their names.
+        another value in an export. The classes of settings in
+        model_folders/head_settings.py list their names.
         `trim_padding` = False pads all inputs of the export.
         """
         return {**self.fixed_head_settings, "labels": self.labels}

@@ -23,8 +23,9 @@ from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
 from exporting import export_formats
 from exporting.export_formats import ExportFormat
-from model_folders.model_json import HeadSettings
+from model_folders.head_settings import HeadSettings
 from model_folders.reading.config_files import load_config
+from model_folders.training_settings import TrainingSettings
 from modeling import losses
 from modeling.accelerated.prediction import GraphPredictor
 from modeling.base_loss import AnyLoss
@@ -105,7 +106,7 @@ def create_training_work(
         create_model=create_model,
         loss=loss,
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
-        training_settings={},
+        training_settings=TrainingSettings(),
     )
     trainer = trainer_loading.create_trainer(
         starting_point,
@@ -248,7 +249,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
         create_model=task.create_model,
         loss=task.loss,
         num_steps=None,
-        training_settings={},
+        training_settings=TrainingSettings(),
     )
     trainer = trainer_loading.create_trainer(
         starting_point,

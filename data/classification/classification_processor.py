@@ -10,7 +10,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.metrics import ScoreFunction
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
-from model_folders.model_json import HeadSettings
+from model_folders.head_settings import ClassifierSettings
 from model_folders.output_modes import CLASSIFICATION, OutputMode
 
 # What a model learns of texts: their labels, the relevances of passages to a
@@ -84,7 +84,7 @@ class ClassificationProcessor:
         *,
         output_mode: OutputMode = CLASSIFICATION,
         num_texts: int | None = None,
-        fixed_head_settings: HeadSettings | None = None,
+        fixed_head_settings: ClassifierSettings | None = None,
     ) -> None:
         self.sets = sets
         self.definition = definition
@@ -93,7 +93,7 @@ class ClassificationProcessor:
         self.metrics = (
             definition.metrics or metrics.METRICS_OF_MODE[output_mode]
         )
-        self.fixed_head_settings: HeadSettings = fixed_head_settings or {}
+        self.fixed_head_settings: ClassifierSettings = fixed_head_settings or {}
 
     def take(self, set_name: SetName) -> list[InputExample] | None:
         """Takes one of `dev_sets`, `test_sets` or the train set from `sets`.

@@ -14,6 +14,7 @@ from data.classification.google_code import UserCode, convert_to_unicode
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
+from model_folders.head_settings import classifier_settings_of
 from model_folders.labels import check_labels, describe_labels
 from model_folders.reading.preset import Preset
 from options.path_flags import split_file_and_name
@@ -40,7 +41,7 @@ def load_user_class_processor(
         return ClassificationProcessor(
             sets, fixed_head_settings={PROCESSOR_ENTRY: sets.name}
         )
-    if preset and PROCESSOR_ENTRY in preset.training_settings:
+    if preset and PROCESSOR_ENTRY in preset.training_settings.head:
         return ClassificationProcessor(_LabelsWithoutSets(preset))
     return None
 
@@ -64,7 +65,8 @@ class _LabelsWithoutSets(HeldSets[InputExample]):
 
     def read_sets(self, set_name: BaseSet) -> NoReturn:
         """Raises a ValueError, because the file of the class is unknown."""
-        name = self._preset.training_settings[PROCESSOR_ENTRY]
+        head = classifier_settings_of(self._preset.training_settings.head)
+        name = head[PROCESSOR_ENTRY]
         raise ValueError(
             f"{self._preset.source} was trained on examples of {name}; set "
             f"--processor=FILE.py:{name} to read examples of this class, or "

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from model_folders.model_json import HeadSettings
+from model_folders.head_settings import SpanLabelerSettings
 from options import fields
 
 
@@ -74,7 +74,7 @@ OptionsT = TypeVar("OptionsT", WindowOptions, DecodingOptions)
 
 def to_settings(
     window_options: WindowOptions, decoding_options: DecodingOptions
-) -> HeadSettings:
+) -> SpanLabelerSettings:
     """Returns the options as an export records them in model.json."""
     return {
         "max_seq_length": window_options.max_seq_length,

@@ -27,7 +27,7 @@ from data.text.token_windows import (
     stack_inputs,
 )
 from data.text.vocabulary_files import Vocabulary, read_vocabulary
-from model_folders.model_json import TokenizerIdentity
+from model_folders.training_settings import TokenizerIdentity
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer

@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Sequence
 
 from model_folders import kinds
+from model_folders.head_settings import HeadSettings
 from model_folders.kinds import ModelClass
-from model_folders.model_json import SharedHeadSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +59,7 @@ _RANKING_EXAMPLE = ExampleCall(
 
 
 def choose_example(
-    model_class: str | None, head_settings: SharedHeadSettings
+    model_class: str | None, head_settings: HeadSettings
 ) -> ExampleCall | None:
     """Returns a call of a model, None if the model reads no texts.
 
@@ -80,7 +80,7 @@ def choose_example(
 
 def list_example_commands(
     model_class: str | None,
-    head_settings: SharedHeadSettings,
+    head_settings: HeadSettings,
     export: str | None,
     table: str | None = None,
 ) -> Sequence[str]:

@@ -24,11 +24,10 @@ from model_folders.cards.example_calls import (
     list_example_commands,
 )
 from model_folders.cards.file_table import list_file_rows
+from model_folders.head_settings import HeadSettings, TaskEntry
 from model_folders.model_json import (
-    HeadSettings,
     ModelJson,
     Provenance,
-    TrainingSettings,
     head_settings_of,
     provenance_of,
     training_settings_of,
@@ -68,22 +67,21 @@ class Card(abc.ABC):
 
     @property
     def head_settings(self) -> HeadSettings:
-        """Settings of the head, and `name`, the class of the model."""
+        """Settings of the head, as model.json states them."""
         return head_settings_of(self.model_json)
 
     @property
     def merged_head_settings(self) -> HeadSettings:
         """The head settings, with those that only the run's training states."""
-        merged: TrainingSettings = {
-            **training_settings_of(self.model_json),
+        return {
+            **training_settings_of(self.model_json).head,
             **self.head_settings,
         }
-        return merged
 
     @property
     def model_class(self) -> str | None:
         """Class of the model, which may be a user's own, None if unknown."""
-        return self.head_settings.get("name")
+        return self.model_json.get("task", TaskEntry()).get("name")
 
     @property
     def kind(self) -> kinds.ModelKind | None:

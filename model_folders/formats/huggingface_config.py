@@ -11,9 +11,9 @@ from typing import Any
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders.bert_config import ACTIVATIONS, BertConfig
+from model_folders.head_settings import HeadSettings, TaskEntry
 from model_folders.kinds import KIND_OF_CLASS, ModelClass, kind_of
 from model_folders.labels import check_labels
-from model_folders.model_json import HeadSettings
 from model_folders.output_modes import (
     CLASSIFICATION,
     MULTILABEL,
@@ -97,12 +97,12 @@ def parse_class_and_settings(
     architecture = _parse_text(
         next(iter(architectures), None), f"{path}: `architectures`"
     )
-    head_settings = _output_settings(problem_type, len(id2label))
+    task_entry = _create_task_entry(problem_type, len(id2label))
     model_class = CLASS_OF_ARCHITECTURE.get(architecture or "")
     if model_class == ModelClass.TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
-        return model_class, {**head_settings, "legal_tags": False}
-    return model_class, head_settings
+        task_entry["legal_tags"] = False
+    return model_class, task_entry
 
 
 def _parse_text(value: object, place: str) -> str | None:
@@ -112,8 +112,8 @@ def _parse_text(value: object, place: str) -> str | None:
     return value
 
 
-def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
-    """Returns the settings of the outputs that `problem_type` determines."""
+def _create_task_entry(problem_type: str | None, num_labels: int) -> TaskEntry:
+    """Returns the settings that `problem_type` determines for any head."""
     if not problem_type:
         # transformers trains a single output as a regression. Cross-encoders
         # are saved without a problem_type.
@@ -121,11 +121,11 @@ def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
         if not is_regression:
             return {}
         return {"output_mode": REGRESSION, "problem_type": None}
-    head_settings: HeadSettings = {"problem_type": problem_type}
+    task_entry: TaskEntry = {"problem_type": problem_type}
     for output_mode, name in PROBLEM_TYPE_OF_MODE.items():
         if name == problem_type:
-            head_settings["output_mode"] = output_mode
-    return head_settings
+            task_entry["output_mode"] = output_mode
+    return task_entry
 
 
 def read_config_labels(path: StrPath) -> list[str] | None:

@@ -12,8 +12,8 @@ from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.formats.shards import read_weight_map, shard_path
+from model_folders.head_settings import ClassifierSettings, HeadSettings
 from model_folders.kinds import ModelClass
-from model_folders.model_json import HeadSettings
 from model_folders.output_modes import MULTILABEL
 from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer
 
@@ -179,7 +179,7 @@ def read_class_and_settings(
     path = os.path.join(folder, CONFIG_FILE)
     network = parse_object(read_json(path), path, "BertBackbone")
     model_class, entries = read_task(folder)
-    head_settings: HeadSettings = {}
+    head_settings: ClassifierSettings = {}
     if model_class == ModelClass.CLASSIFIER:
         head_settings |= _read_length(folder, _DEFAULT_OF_ENTRY | network)
         if entries.get("activation") == "sigmoid":
@@ -188,7 +188,7 @@ def read_class_and_settings(
     return model_class, head_settings
 
 
-def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
+def _read_length(folder: StrPath, network: JsonObject) -> ClassifierSettings:
     """Returns {"max_seq_length": length of a classifier's inputs}.
 
     Returns {} if no file states it. KerasHub's default may be longer than the

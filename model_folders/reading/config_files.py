@@ -20,8 +20,8 @@ from model_folders.formats import (
 )
 from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
 from model_folders.formats.shards import list_shards
+from model_folders.head_settings import HeadSettings
 from model_folders.kinds import ModelClass
-from model_folders.model_json import HeadSettings
 
 # Other weights that config.json describes. They are read before a checkpoint
 # with a NAME.index, which bert_config.json describes.

@@ -33,7 +33,7 @@ def read_max_seq_length(
     if length is None and model_class != ModelClass.MULTIPLE_CHOICE:
         # Ignore this setting for multiple choice, because it may be the total
         # length of all choices.
-        length = preset.training_settings.get("max_seq_length")
+        length = preset.training_settings.head.get("max_seq_length")
     for name, entry in _LENGTH_ENTRY_OF_FILE.items():
         file = os.path.join(preset.folder, name)
         if length is None and os.path.isfile(file):

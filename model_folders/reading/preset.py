@@ -27,8 +27,9 @@ from model_folders.formats.huggingface_config import (
     read_config_labels,
 )
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
+from model_folders.head_settings import HeadSettings, TaskEntry
 from model_folders.labels import read_labels
-from model_folders.model_json import HeadSettings, ModelJson, TrainingSettings
+from model_folders.model_json import ModelJson
 from model_folders.reading import hub
 from model_folders.reading.config_files import (
     list_config_files,
@@ -37,6 +38,7 @@ from model_folders.reading.config_files import (
 )
 from model_folders.reading.weights_paths import check_exists, folder_of
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
+from model_folders.training_settings import TrainingSettings
 
 
 class NetworkArguments(TypedDict):
@@ -49,10 +51,6 @@ class NetworkArguments(TypedDict):
 
     left_to_right: bool
     bilstm: bool
-
-
-# The names of the arguments in `NetworkArguments`.
-NETWORK_ARGUMENTS = ("left_to_right", "bilstm")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Preset:
             are read, from model.json or from config.json. {} if neither states
             a setting.
         training_settings: settings that must not change when the run that wrote
-            the folder is resumed. {} if no run wrote it, as for Google's
+            the folder is resumed. Empty if no run wrote it, as for Google's
             models.
         trim_padding: whether the training trimmed padding, or None if no file
             states it. A command that evaluates, predicts or exports trims
@@ -118,9 +116,10 @@ class Preset:
     @property
     def network_arguments(self) -> NetworkArguments:
         """{argument: whether the weights were trained with it}."""
+        inputs = self.training_settings.inputs
         return {
-            "left_to_right": self.training_settings.get("left_to_right", False),
-            "bilstm": self.training_settings.get("bilstm", False),
+            "left_to_right": inputs.get("left_to_right", False),
+            "bilstm": inputs.get("bilstm", False),
         }
 
     @property
@@ -128,7 +127,7 @@ class Preset:
         """Whether text is lower-cased, or None if no file states it."""
         stated = self.stated_casing.get("do_lower_case")
         if stated is None:
-            tokenizer = self.training_settings.get("tokenizer", {})
+            tokenizer = self.training_settings.inputs.get("tokenizer", {})
             stated = tokenizer.get("do_lower_case")
         return stated
 
@@ -221,11 +220,11 @@ def _class_and_settings_of(
     contents: ModelJson,
 ) -> tuple[str | None, HeadSettings]:
     """Returns (class of the model, settings of its head) of a model.json."""
-    head_settings = model_json.head_settings_of(contents).copy()
-    if mode := head_settings.get("output_mode"):
-        head_settings.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
-    model_class = head_settings.pop("name", None)
-    return model_class, head_settings
+    entry = contents.get("task", TaskEntry()).copy()
+    if mode := entry.get("output_mode"):
+        entry.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
+    model_class = entry.pop("name", None)
+    return model_class, entry
 
 
 def _find_trim_padding(
@@ -234,7 +233,7 @@ def _find_trim_padding(
     """Returns the `trim_padding` of a Preset."""
     # The copy of a model may state it with the settings of the head.
     in_copy = head_settings.get("trim_padding")
-    run_flags = training_settings.get("flags", {})
+    run_flags = training_settings.inputs.get("flags", {})
     return run_flags.get("trim_padding", in_copy)
 
 
@@ -307,7 +306,7 @@ def _read_labels(
         stated.append((Path(config_json), config_labels))
     file = folder / model_json.MODEL_JSON_FILE
     stated.append((file, head_settings.get("labels")))
-    stated.append((file, training_settings.get("labels")))
+    stated.append((file, training_settings.head.get("labels")))
     return read_labels(folder, stated)
 
 
@@ -317,7 +316,8 @@ def _check_casing(
     training_settings: TrainingSettings,
 ) -> None:
     """Raises a ValueError if model.json records another casing than a file."""
-    recorded = training_settings.get("tokenizer", {}).get("do_lower_case")
+    tokenizer = training_settings.inputs.get("tokenizer", {})
+    recorded = tokenizer.get("do_lower_case")
     stated = stated_casing.get("do_lower_case")
     if None not in (recorded, stated) and recorded != stated:
         raise ValueError(

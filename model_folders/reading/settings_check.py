@@ -12,9 +12,11 @@ from absl import logging
 
 from model_folders import kinds, model_json
 from model_folders.bert_config import BertConfig
+from model_folders.head_settings import classifier_settings_of
 from model_folders.output_modes import OutputMode
-from model_folders.reading.preset import NETWORK_ARGUMENTS, Preset
+from model_folders.reading.preset import NetworkArguments, Preset
 from model_folders.tokenizer_files import Tokenizer
+from model_folders.training_settings import TokenizerIdentity
 
 # Entries of bert_config.json that inference does not use.
 _ENTRIES_UNUSED_IN_INFERENCE = {
@@ -32,7 +34,7 @@ def check_trained_settings(
     bert_config: BertConfig,
     tokenizer: Tokenizer | None = None,
     *,
-    network_arguments: Mapping[str, object] | None = None,
+    network_arguments: NetworkArguments | None = None,
     output_mode: OutputMode | None = None,
     trains: bool = False,
 ) -> None:
@@ -42,8 +44,7 @@ def check_trained_settings(
         preset: what the folder of the weights states.
         bert_config: configuration of the network that loads the weights.
         tokenizer: tokenizer of the texts, or None.
-        network_arguments: {argument in NETWORK_ARGUMENTS: value}, {} to compare
-            none of them. Those that the folder does not state are not compared.
+        network_arguments: arguments of the network, None to not compare them.
         output_mode: what the model's outputs are, None to not compare them.
         trains: whether the model will be trained. Then its sizes may differ
             from the folder's, because a student may contain fewer blocks.
@@ -52,9 +53,10 @@ def check_trained_settings(
         ValueError: a setting differs. The message names the setting.
     """
     current: dict[str, object] = {
-        **(network_arguments or {}),
         "bert_config": _select_compared_entries(bert_config.to_dict(), trains),
     }
+    if network_arguments:
+        current |= network_arguments
     if output_mode:
         current["output_mode"] = output_mode
     if tokenizer:
@@ -79,24 +81,22 @@ def _collect_stated_settings(preset: Preset, trains: bool) -> dict[str, object]:
     Raises:
         ValueError: the `bert_config` in model.json is not valid.
     """
-    recorded: dict[str, object] = {
-        **preset.training_settings,
-        **preset.network_arguments,
-    }
-    if mode := preset.head_settings.get("output_mode"):
-        recorded["output_mode"] = mode
+    training_settings = preset.training_settings
+    recorded: dict[str, object] = {**preset.network_arguments}
+    for head_settings in (training_settings.head, preset.head_settings):
+        if mode := classifier_settings_of(head_settings).get("output_mode"):
+            recorded["output_mode"] = mode
     if trains:
-        # --bilstm belongs to the head, which starts with new weights. Without a
-        # record, any network may be trained.
-        has_record = bool(preset.training_settings)
-        for name in ("bilstm",) if has_record else NETWORK_ARGUMENTS:
-            del recorded[name]
+        # --bilstm belongs to the head, which starts with new weights.
+        del recorded["bilstm"]
+        if training_settings.is_empty:
+            # Without a record, any network may be trained.
+            del recorded["left_to_right"]
+    tokenizer = training_settings.inputs.get("tokenizer", TokenizerIdentity())
     if preset.do_lower_case is not None:
-        recorded["tokenizer"] = {
-            "do_lower_case": preset.do_lower_case,
-            **preset.training_settings.get("tokenizer", {}),
-        }
-    bert_config = preset.training_settings.get("bert_config")
+        tokenizer = {"do_lower_case": preset.do_lower_case, **tokenizer}
+    recorded["tokenizer"] = tokenizer
+    bert_config = training_settings.inputs.get("bert_config")
     if bert_config is None and (config := preset.load_config()):
         bert_config = config.to_dict()
     if bert_config is not None:

@@ -11,7 +11,7 @@ from data.squad.squad_options import (
     WindowOptions,
     parse_options,
 )
-from model_folders.model_json import SpanLabelerSettings
+from model_folders.head_settings import SpanLabelerSettings
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine

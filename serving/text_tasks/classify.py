@@ -10,7 +10,7 @@ from data.arrays import FloatArray
 from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_windows
-from model_folders.model_json import ClassifierSettings, output_mode_of
+from model_folders.head_settings import ClassifierSettings, output_mode_of
 from model_folders.output_modes import CLASSIFICATION, REGRESSION, OutputMode
 from serving.engines import OutputArrays
 from serving.text_tasks.request_fields import RequestField

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from data.text.tokenization import FullTokenizer
 from exporting import export_checksums
 from model_folders import model_json
+from model_folders.head_settings import HeadSettings
 from model_folders.kinds import ModelClass
-from model_folders.model_json import HeadSettings
 from model_folders.reading.preset import Preset, read_preset
 from serving.engines import Engine
 from serving.text_tasks.text_engine import AnyTextEngine, TextEngine
@@ -69,7 +69,7 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
     # Prefer what the training run recorded, because the command that exported
     # the model may not know it.
     stated = head_settings.get("num_texts")
-    head_settings["num_texts"] = preset.training_settings.get(
+    head_settings["num_texts"] = preset.training_settings.head.get(
         "num_texts", stated
     )
     tokenizer = read_export_tokenizer(preset)
@@ -79,7 +79,7 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
         engine, tokenizer, model_class, head_settings
     )
     head_settings["max_seq_length"] = text_engine.max_seq_length
-    flags = preset.training_settings.get("flags", {})
+    flags = preset.training_settings.inputs.get("flags", {})
     return ExportContents(
         head_settings=head_settings,
         columns=(flags.get("text_column"), flags.get("text_b_column")),
@@ -112,7 +112,7 @@ def read_export_tokenizer(preset: Preset) -> FullTokenizer:
         Path(preset.folder) / "vocab.txt", preset.do_lower_case
     )
     tokenizer.vocabulary.check_tokens()
-    recorded = preset.training_settings.get("tokenizer", {})
+    recorded = preset.training_settings.inputs.get("tokenizer", {})
     if recorded.get("vocab") not in (None, tokenizer.identity["vocab"]):
         raise ValueError(
             f"{tokenizer.vocab_file} is not the vocabulary that "

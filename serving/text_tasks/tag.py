@@ -6,7 +6,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
-from model_folders.model_json import TokenClassifierSettings
+from model_folders.head_settings import TokenClassifierSettings
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_engine import TextEngine

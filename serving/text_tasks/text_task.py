@@ -11,7 +11,6 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
-from model_folders.model_json import HeadSettings
 from options.fields import option
 from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.request_fields import (
@@ -169,7 +168,8 @@ class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
     fields: Sequence[RequestField]
     predicts_words: bool = False
     reads_all: bool = False
-    parse_head: Callable[[HeadSettings], HeadT] | None = None
+    # Any, because each function accepts only the settings of its kind of head.
+    parse_head: Callable[[Any], HeadT] | None = None
     required_settings: Sequence[str] = ()
     check_fields: CheckFields | None = None
 

@@ -5,12 +5,11 @@ This depends on the class of the model, and on the settings of its head.
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from model_folders.head_settings import HeadSettings, output_mode_of
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
-from model_folders.model_json import HeadSettings
 from model_folders.output_modes import MULTILABEL, REGRESSION
 from serving.text_tasks.answer import ANSWER, SpanLabelerHead
 from serving.text_tasks.classify import CLASSIFY, RERANK, ClassifierHead
@@ -52,7 +51,7 @@ def list_text_tasks() -> list[AnyTextTask]:
 
 
 def check_head_settings(
-    model_class: ModelClass, head_settings: Mapping[str, object], file: Path
+    model_class: ModelClass, head_settings: HeadSettings, file: Path
 ) -> None:
     """Checks that an export states all that its text tasks need.
 
@@ -67,7 +66,7 @@ def check_head_settings(
     names = ["max_seq_length"]
     for text_task in TEXT_TASKS_OF_CLASS[model_class]:
         names += text_task.required_settings
-    if head_settings.get("output_mode") == REGRESSION:
+    if output_mode_of(head_settings) == REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:
@@ -124,7 +123,7 @@ def _may_rank(head_settings: HeadSettings) -> bool:
     """
     if not _accepts_pairs(head_settings):
         return False
-    output_mode = head_settings.get("output_mode")
+    output_mode = output_mode_of(head_settings)
     if output_mode == REGRESSION:
         return True
     has_two_labels = len(head_settings.get("labels") or ()) == 2

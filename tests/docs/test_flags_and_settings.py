@@ -51,7 +51,7 @@ def test_settings_have_the_keys_that_the_page_names(section, classified):
     contents = read_model_json(classified.folder / "run")
     settings = {
         "head_settings": head_settings_of(contents),
-        "training_settings": training_settings_of(contents),
+        "training_settings": training_settings_of(contents).to_entry(),
     }
     row = re.compile(r"^\| `(\w+)` \|.*\| `([\w.]+)` \|$", re.M)
     keys_of_settings = dict(row.findall(section))

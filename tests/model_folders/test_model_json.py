@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from model_folders.model_json import (
-    ModelJson,
-    TrainingSettings,
-    check_entries,
-    read_model_json,
+from model_folders.model_json import ModelJson, check_entries, read_model_json
+from model_folders.training_settings import (
+    TrainingSettingsEntry,
 )
 
 DESCRIBED = {
@@ -58,7 +56,7 @@ def test_read_model_json_names_the_file_of_a_wrong_entry(tmp_path):
     ],
 )
 def test_check_entries_accepts_values_of_their_types(name, value):
-    check_entries({name: value}, TrainingSettings, "model.json")
+    check_entries({name: value}, TrainingSettingsEntry, "model.json")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +75,7 @@ def test_check_entries_accepts_values_of_their_types(name, value):
 )
 def test_check_entries_refuses_other_values(name, value):
     with pytest.raises(ValueError, match=f"^model.json: `{name}` must not be"):
-        check_entries({name: value}, TrainingSettings, "model.json")
+        check_entries({name: value}, TrainingSettingsEntry, "model.json")
 
 
 @pytest.mark.parametrize(

@@ -109,8 +109,8 @@ def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):
     names |= label_scores(LABELS, "", "_mm")
     assert results.keys() == names | {"global_step"}
     # Four examples of each label.
-    training = read_preset(folder).training_settings
-    assert training["class_weights"] == dict.fromkeys(LABELS, 1.0)
+    head = read_preset(folder).training_settings.head
+    assert head["class_weights"] == dict.fromkeys(LABELS, 1.0)
     # Three variables of each direction.
     named = [
         x for x in read_checkpoint(folder) if "lstm" in x and "adam" not in x

@@ -31,7 +31,7 @@ from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
 from training.run_files.run_folder import RunFolder
-from training.starting_point import StartingPoint
+from training.starting_point import InitialFolder, StartingPoint
 
 # {name: array [B, ...]}
 Batch: TypeAlias = Mapping[str, NDArray[Any]]
@@ -191,7 +191,7 @@ def create_loop_trainer(
     )
     starting_point = StartingPoint(
         parsed=ParsedCommand(config),
-        preset=None,
+        initial_folder=InitialFolder(),
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )

@@ -19,6 +19,7 @@ from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.formats.head_names import head_classes_of
 from model_folders.formats.huggingface_weights import find_huggingface
 from model_folders.formats.sentence_transformers import read_vector_files
+from model_folders.head_settings import classifier_settings_of
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
 from model_folders.reading.input_length import read_max_seq_length
@@ -209,14 +210,11 @@ def write_copy(
     max_seq_length = read_max_seq_length(
         preset, model_class, model.config.max_position_embeddings
     )
-    changed: Sequence[str] = ()
-    if config.extended_vocab_file:
-        changed = ("bert_config", "tokenizer")
     contents = create_model_json_of_copy(
         preset,
         model_class,
         {"max_seq_length": max_seq_length},
-        changed=changed,
+        extends_vocab=bool(config.extended_vocab_file),
     )
     has_labels = kinds.KIND_OF_CLASS[model_class].has_labels
     card_class: type[model_card.Card] = model_card.WeightsCard
@@ -265,16 +263,17 @@ def _choose_save(
     output_format: CheckpointFormat,
 ) -> _Save:
     """Returns the function that writes a model with this head in a format."""
+    head_settings = classifier_settings_of(preset.head_settings)
     if output_format == "kerashub":
         return functools.partial(
             modeling.save_kerashub,
             max_length=max_seq_length,
-            output_mode=preset.head_settings.get("output_mode"),
+            output_mode=head_settings.get("output_mode"),
         )
     if output_format == "huggingface":
         problem_type = None
         if model_class == ModelClass.CLASSIFIER:
-            problem_type = preset.head_settings.get("problem_type")
+            problem_type = head_settings.get("problem_type")
         return functools.partial(
             modeling.save_huggingface,
             max_length=max_seq_length,

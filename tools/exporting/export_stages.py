@@ -10,8 +10,8 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from exporting.export_options import ExportOptions
 from model_folders import kinds
+from model_folders.head_settings import HeadSettings
 from model_folders.kinds import ModelClass
-from model_folders.model_json import HeadSettings
 from model_folders.reading import settings_check
 from model_folders.reading.input_length import read_max_seq_length
 from model_folders.reading.preset import Preset
@@ -111,7 +111,7 @@ def settings_of_head(preset: Preset, model_class: ModelClass) -> HeadSettings:
     head_settings: HeadSettings = {
         **preset.head_settings,
         "labels": preset.labels,
-        "num_texts": preset.training_settings.get("num_texts"),
+        "num_texts": preset.training_settings.head.get("num_texts"),
     }
     is_span_labeler = model_class == ModelClass.SPAN_LABELER
     if is_span_labeler and preset.trim_padding is not None:

@@ -10,8 +10,9 @@ from data.classification.user_tables.table_tasks import (
     DEFINITION_OF_TABLE_TASK,
     TableTaskDefinition,
 )
+from model_folders.head_settings import classifier_settings_of
 from model_folders.kinds import ModelClass
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from options import fields
 from options.fields import PathType, group
 from training.config.fine_tuning_config import DataFileConfig
@@ -157,7 +158,8 @@ class ClassifierConfig(DataFileConfig):
         """Returns the flags to set where a required flag is not set."""
         if flag != "task_name":
             return super().describe_missing(flag, training_settings)
-        name = training_settings.get(PROCESSOR_ENTRY)
+        head = classifier_settings_of(training_settings.head)
+        name = head.get(PROCESSOR_ENTRY)
         if name is not None:
             return f"--processor=FILE.py:{name}"
         return "--data_file (or --task_name and --data_dir)"

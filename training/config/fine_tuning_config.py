@@ -170,7 +170,7 @@ class FineTuningConfig(TrainingConfig):
 
     @property
     def network_arguments(self) -> NetworkArguments:
-        """{flag: value} of the flags in `NETWORK_ARGUMENTS`."""
+        """{flag: value} of the flags in `NetworkArguments`."""
         return super().network_arguments | {"bilstm": self.fine_tuning.bilstm}
 
     @property

@@ -7,13 +7,10 @@ imports no TensorFlow.
 
 import dataclasses
 import os
-from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
-import modeling
 from files import json_files
-from model_folders.model_json import TrainingSettings
-from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from options import fields
 from options.config import Config
 from options.fields import PathType, group
@@ -29,8 +26,6 @@ StrategyName: TypeAlias = Literal[
     "one_device", "mirrored", "multi_worker", "tpu"
 ]
 ValueT = TypeVar("ValueT")
-# Flags that --init_checkpoint makes unnecessary.
-_FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -164,55 +159,10 @@ class ModelConfig(Config):
 
         Args:
             flag: name of the flag.
-            training_settings: settings that a resumed run recorded, {} in a new
-                run.
+            training_settings: settings that the run in --output_dir recorded,
+                empty for a new run.
         """
         return f"--{flag}"
-
-
-def check_required(
-    config: ModelConfig,
-    required_flags: Sequence[str],
-    preset: Preset | None,
-    *,
-    training_settings: TrainingSettings,
-) -> None:
-    """Checks that flags are set, by the user or by the folder of the weights.
-
-    Call this function before those that read the files.
-
-    Args:
-        config: the flags, as the user and the folder of the weights set them.
-        required_flags: names of the flags that must be set.
-        preset: Preset of the weights, None without weights.
-        training_settings: settings that the run in --output_dir recorded, {}
-            for a new run.
-
-    Raises:
-        ValueError: a flag is not set. The message names all of them.
-        OSError: a flag is not set, and the folder contains no weights.
-    """
-    values = config.option_values()
-    missing = [name for name in required_flags if values[name] is None]
-    if not missing:
-        return
-    if preset:
-        # Fail here if the path does not exist or contains no weights, such as
-        # the path of an export.
-        modeling.check_checkpoint(preset)
-    descriptions = []
-    if not preset and "bert_config_file" in missing:
-        descriptions.append(
-            "--init_checkpoint (or --bert_config_file and --vocab_file, for "
-            "random weights)"
-        )
-        missing = [
-            name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
-        ]
-    descriptions += [
-        config.describe_missing(name, training_settings) for name in missing
-    ]
-    raise ValueError(f"missing required flags: {', '.join(descriptions)}")
 
 
 def required_value(value: ValueT | None) -> ValueT:

@@ -22,8 +22,9 @@ from typing import (
 
 from exporting.export_options import ExportFormatOptions
 from files import json_files
-from model_folders.model_json import MODEL_JSON_FILE, RunFlagsEntry
+from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.reading.preset import NetworkArguments
+from model_folders.training_settings import RunFlagsEntry
 from options import fields
 from options.fields import PathType, Role, group
 from options.path_flags import STATE_FOLDER
@@ -343,7 +344,7 @@ class TrainingConfig(ModelConfig, abc.ABC):
 
     @property
     def network_arguments(self) -> NetworkArguments:
-        """{flag: value} of the flags in `NETWORK_ARGUMENTS`.
+        """{flag: value} of the flags in `NetworkArguments`.
 
         These flags are also arguments of the model's constructor.
         """

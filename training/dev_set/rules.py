@@ -5,13 +5,9 @@ import os
 from typing import NamedTuple
 
 from data.sets.text_keys import RULE_VERSION
-from model_folders.model_json import (
-    DEV_SET_RULE_ENTRY,
-    MODEL_JSON_FILE,
-    DevSetRuleEntry,
-    provenance_of,
-)
+from model_folders.model_json import MODEL_JSON_FILE, provenance_of
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import DEV_SET_RULE_ENTRY, DevSetRuleEntry
 from training.config.fine_tuning_config import DataFileConfig
 from training.dev_set.set_fingerprints import TRAIN_SET, set_fingerprints_of
 
@@ -58,7 +54,7 @@ def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
     Raises:
         ValueError: the entry of model.json is incomplete.
     """
-    entry = preset.training_settings.get(DEV_SET_RULE_ENTRY)
+    entry = preset.training_settings.inputs.get(DEV_SET_RULE_ENTRY)
     if not entry:
         return None
     names = DevSetRuleEntry.__annotations__
@@ -212,7 +208,7 @@ def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
     return (
         TRAIN_SET in set_fingerprints_of(preset)
         and preset.model_class == config.model_class
-        and preset.training_settings.get("task_name")
+        and preset.training_settings.head.get("task_name")
         == config.selected_task_name
     )
 

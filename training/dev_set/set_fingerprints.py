@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from data.sets.set_names import file_stem_of
-from model_folders.model_json import SETS_ENTRY
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import SETS_ENTRY
 
 # Names of the sets "train" and "dev". model.json names a set as the
 # files of a run do, and Google's code calls the file of the dev set "eval".
@@ -45,7 +45,7 @@ SetFingerprints: TypeAlias = Mapping[str, SetFingerprint]
 
 def set_fingerprints_of(preset: Preset) -> SetFingerprints:
     """Returns {name of a set that a run read: its SetFingerprint}."""
-    entries = preset.training_settings.get(SETS_ENTRY, ())
+    entries = preset.training_settings.inputs.get(SETS_ENTRY, ())
     return {
         entry[0]: SetFingerprint(*entry)
         for entry in entries

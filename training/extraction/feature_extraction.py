@@ -24,9 +24,13 @@ from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
 from model_folders.reading.preset import Preset
 from model_folders.reading.settings_check import check_lengths
-from training.config.model_config import POLICY_OF_PRECISION, check_required
+from training.config.model_config import POLICY_OF_PRECISION
 from training.extraction.extract_features_config import ExtractFeaturesConfig
-from training.preparation.model_files import read_bert_config, read_tokenizer
+from training.preparation.model_files import (
+    check_required,
+    read_bert_config,
+    read_tokenizer,
+)
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -62,7 +66,7 @@ def read_model_files(
         preset: Preset of the weights.
     """
     required_flags = ("bert_config_file", "vocab_file")
-    check_required(config, required_flags, preset, training_settings={})
+    check_required(config, required_flags, preset)
     bert_config = read_bert_config(config.model, preset)
     check_lengths(
         bert_config,

@@ -7,11 +7,11 @@ sets, so `fine_tune` writes these first.
 import functools
 import json
 import zlib
-from typing import cast
 
-from model_folders.model_json import (
+from model_folders.training_settings import (
     DEV_SET_RULE_ENTRY,
     SETS_ENTRY,
+    TrainingInputs,
     TrainingSettings,
 )
 from training.dev_set.rules import choose_dev_set_rule_to_record
@@ -20,7 +20,7 @@ from training.fine_tuning.encoded_sets import select_sets
 from training.loop.run_plan import RunPlan
 from training.preparation import resume_checks
 from training.run_files.input_fingerprints import fingerprint_files
-from training.run_files.training_settings import create_training_settings
+from training.run_files.settings_creation import create_training_settings
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
 
 
@@ -47,7 +47,7 @@ def plan_fine_tuning(
     starting_point = task.starting_point
     num_steps = None
     # Without training, the settings with which the weights were trained.
-    training_settings = starting_point.training_settings
+    training_settings = starting_point.initial_folder.training_settings
     if train_set := encoded_sets.get("train"):
         training_settings = collect_fine_tuning_settings(
             task, train_set, set_fingerprints
@@ -74,13 +74,13 @@ def _check_resumed_run(
 ) -> None:
     starting_point = task.starting_point
     resume_checks.check_resumed_train_set(
-        starting_point.run_preset,
+        starting_point.initial_folder.run_preset,
         set_fingerprints,
-        training_settings["train_records"],
+        training_settings.inputs["train_records"],
         has_table=starting_point.dev_set_rule is not None,
     )
     resume_checks.check_resumed_settings(
-        task.config, starting_point.run_preset, training_settings
+        task.config, starting_point.initial_folder.run_preset, training_settings
     )
 
 
@@ -105,17 +105,16 @@ def collect_fine_tuning_settings(
         OSError: a file cannot be read.
     """
     starting_point = task.starting_point
-    training_settings = cast("TrainingSettings", {**task.fixed_head_settings})
-    training_settings[SETS_ENTRY] = [*set_fingerprints.values()]
+    data_inputs: TrainingInputs = {SETS_ENTRY: [*set_fingerprints.values()]}
     dev_set_rule = choose_dev_set_rule_to_record(
-        starting_point.dev_set_rule, starting_point.preset
+        starting_point.dev_set_rule, starting_point.initial_folder.preset
     )
     if dev_set_rule:
-        training_settings[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
-    training_settings["train_records"] = fingerprint_files(
-        train_set.records.files
+        data_inputs[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()
+    data_inputs["train_records"] = fingerprint_files(train_set.records.files)
+    return create_training_settings(
+        starting_point, task.fixed_head_settings, data_inputs
     )
-    return create_training_settings(starting_point, training_settings)
 
 
 def compute_dev_sets_checksum(

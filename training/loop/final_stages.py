@@ -16,7 +16,7 @@ from files.paths import StrPath
 from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.cards.copied_model_json import create_model_json_of_copy
-from model_folders.model_json import HeadSettings
+from model_folders.head_settings import HeadSettings
 from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
 

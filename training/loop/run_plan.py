@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 from model_folders.bert_config import BertConfig
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps
 
@@ -38,8 +38,7 @@ class RunPlan:
         create_model: function that creates the task's model.
         loss: the task's loss.
         num_steps: numbers of the steps, None without training.
-        training_settings: the settings that a resumed run must keep, {} to
-            record none.
+        training_settings: the settings that a resumed run must keep.
         labels: names of the model's outputs, in order. If None, the run has no
             labels.txt.
         label_alternatives: `labels`, and other lists of names that the files

@@ -11,7 +11,7 @@ import tensorflow as tf
 from absl import logging
 
 from data.io import record_datasets
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback

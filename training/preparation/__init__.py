@@ -3,7 +3,8 @@
 No module of this package loads TensorFlow. So a script decides its flags, and
 finds most mistakes in them, before it loads TensorFlow. The modules:
 
-    model_files.py: reads the configuration and the tokenizer
+    model_files.py: checks that the required flags are set, and reads the
+        configuration and the tokenizer
     starting_point_loading.py: reads the weights' folder, completes the flags,
         and creates the `StartingPoint`
     data_file_decisions.py: what the rows of --data_file decide, and the rule of

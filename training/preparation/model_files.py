@@ -1,15 +1,23 @@
 """Reads the configuration and the vocabulary of a model.
 
-Training and extract_features.py read them here. This module imports no
+Training and extract_features.py read them here, and first check that the flags
+of these files are set. This module imports no
 TensorFlow.
 """
 
+from collections.abc import Sequence
+
+import modeling
 from data.text.casing import chosen_casing
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from model_folders.bert_config import BertConfig
 from model_folders.reading.config_files import load_config
 from model_folders.reading.preset import Preset
-from training.config.model_config import ModelOptions
+from model_folders.training_settings import TrainingSettings
+from training.config.model_config import ModelConfig, ModelOptions
+
+# Flags that --init_checkpoint makes unnecessary.
+_FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 def stated_flags_of(preset: Preset) -> dict[str, str | bool | None]:
@@ -25,6 +33,54 @@ def stated_flags_of(preset: Preset) -> dict[str, str | bool | None]:
         "vocab_file": preset.vocab_file,
         "do_lower_case": preset.do_lower_case,
     }
+
+
+def check_required(
+    config: ModelConfig,
+    required_flags: Sequence[str],
+    preset: Preset | None,
+    *,
+    run_preset: Preset | None = None,
+) -> None:
+    """Checks that flags are set, by the user or by the folder of the weights.
+
+    Call this function before those that read the files of these flags.
+
+    Args:
+        config: the flags, as the user and the folder of the weights set them.
+        required_flags: names of the flags that must be set.
+        preset: Preset of the weights, None without weights.
+        run_preset: Preset of the run in --output_dir, None for a new run. Its
+            settings may name what to set.
+
+    Raises:
+        ValueError: a flag is not set. The message names all of them.
+        OSError: a flag is not set, and the folder contains no weights.
+    """
+    values = config.option_values()
+    missing = [name for name in required_flags if values[name] is None]
+    if not missing:
+        return
+    if preset:
+        # Fail here if the path does not exist or contains no weights, such as
+        # the path of an export.
+        modeling.check_checkpoint(preset)
+    descriptions = []
+    if not preset and "bert_config_file" in missing:
+        descriptions.append(
+            "--init_checkpoint (or --bert_config_file and --vocab_file, for "
+            "random weights)"
+        )
+        missing = [
+            name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
+        ]
+    training_settings = TrainingSettings()
+    if run_preset:
+        training_settings = run_preset.training_settings
+    descriptions += [
+        config.describe_missing(name, training_settings) for name in missing
+    ]
+    raise ValueError(f"missing required flags: {', '.join(descriptions)}")
 
 
 def read_bert_config(

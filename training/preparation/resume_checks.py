@@ -1,7 +1,7 @@
 """Checks that a resumed run keeps the settings and the data it began with.
 
 A run keeps its flags and settings, its train set, and its records. model.json
-records all of them (run_files/training_settings.py). This module imports no
+records all of them (run_files/settings_creation.py). This module imports no
 TensorFlow.
 """
 
@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from model_folders.fingerprints import FingerprintEntry
-from model_folders.model_json import (
-    DEV_SET_RULE_ENTRY,
-    MODEL_JSON_FILE,
-    SETS_ENTRY,
-    RunFlagsEntry,
-    TrainingSettings,
-)
+from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import (
+    DEV_SET_RULE_ENTRY,
+    SETS_ENTRY,
+    RunFlagsEntry,
+    TrainingInputs,
+    TrainingSettings,
+)
 from options.fields import Role
 from training.config.training_config import TrainingConfig
 from training.dev_set.set_fingerprints import (
@@ -35,6 +36,26 @@ _RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 )
 
 
+def check_resumed_flags(
+    config: TrainingConfig, run_preset: Preset | None
+) -> None:
+    """Checks that a run is resumed with the flags it began with.
+
+    A command calls this function before any slow work. Later it also knows its
+    other settings, and calls `check_resumed_settings`.
+
+    Args:
+        config: the flags that the command resumes with.
+        run_preset: Preset of the run in --output_dir, None for a new run.
+
+    Raises:
+        ValueError: a flag differs. The message names it. Or the folder does not
+            state the settings.
+    """
+    flags = TrainingSettings(inputs={"flags": config.to_flags_entry()})
+    check_resumed_settings(config, run_preset, flags)
+
+
 def check_resumed_settings(
     config: TrainingConfig,
     run_preset: Preset | None,
@@ -44,8 +65,6 @@ def check_resumed_settings(
 
     The flags are among these settings. A new run may have any. A flag that is
     defined with `may_grow` may increase, or change from or to None (no limit).
-    A command compares the flags before any slow work, and compares them again
-    together with the other settings, which are known later.
 
     For example, a run that began with --learning_rate=5e-5 and
     --num_train_epochs=3 may resume with 4 epochs, but not with
@@ -54,8 +73,8 @@ def check_resumed_settings(
     Args:
         config: the flags that the command resumes with.
         run_preset: Preset of the run in --output_dir, None for a new run.
-        current_training_settings: training settings of the command, or only
-            their `flags`. Those that the run recorded too must not differ.
+        current_training_settings: training settings of the command. Those that
+            the run recorded too must not differ.
 
     Raises:
         ValueError: a setting differs. The message names it. Or the folder does
@@ -64,7 +83,7 @@ def check_resumed_settings(
     if run_preset is None:
         return
     folder = config.training.output_dir
-    if not run_preset.training_settings:
+    if run_preset.training_settings.is_empty:
         raise ValueError(
             f"--output_dir={folder} contains checkpoints, but no "
             f"{MODEL_JSON_FILE} with the settings of their training. Restore "
@@ -93,15 +112,16 @@ def _select_compared_settings(
     training_settings: TrainingSettings,
 ) -> dict[str, object]:
     """Returns {setting, or flag with its dashes: value} to compare."""
-    flags = training_settings.get("flags", RunFlagsEntry())
+    flags = training_settings.inputs.get("flags", RunFlagsEntry())
     # The sets are recorded for the card and for later runs. The rule of the dev
     # set follows from flags, which are compared, and from the first weights.
     left_out = {SETS_ENTRY, "flags", DEV_SET_RULE_ENTRY}
     return {
         **{f"--{name}": value for name, value in flags.items()},
+        **training_settings.head,
         **{
             name: value
-            for name, value in training_settings.items()
+            for name, value in training_settings.inputs.items()
             if name not in left_out
         },
     }
@@ -142,7 +162,7 @@ def check_resumed_train_set(
     """
     if run_preset is None:
         return
-    recorded_records = run_preset.training_settings.get("train_records")
+    recorded_records = run_preset.training_settings.inputs.get("train_records")
     if recorded_records is None or recorded_records == current_records:
         return
     difference = _describe_train_set_difference(
@@ -198,15 +218,15 @@ def _count_file_rows(
 def check_resumed_records(
     config: TrainingConfig,
     run_preset: Preset | None,
-    current_training_settings: TrainingSettings,
+    current_inputs: TrainingInputs,
 ) -> None:
     """Checks that a pretraining is resumed on the records that it began with.
 
     Args:
         config: the flags that the command resumes with.
         run_preset: Preset of the run in --output_dir, None for a new run.
-        current_training_settings: training settings of the command, with the
-            fingerprints of its records.
+        current_inputs: inputs of the command, with the fingerprints of its
+            records.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.
@@ -215,8 +235,8 @@ def check_resumed_records(
         return
     folder = config.training.output_dir
     for name in _RECORD_FLAGS:
-        recorded = run_preset.training_settings.get(name)
-        current = current_training_settings.get(name)
+        recorded = run_preset.training_settings.inputs.get(name)
+        current = current_inputs.get(name)
         if current is None or not isinstance(recorded, list):
             continue
         if current == recorded:

@@ -21,35 +21,16 @@ from model_folders.reading.preset import (
 )
 from model_folders.reading.weights_paths import check_exists
 from options.parsed_command import ParsedCommand
-from training.config.model_config import check_required
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import dev_set_rule_of
 from training.preparation.model_files import (
+    check_required,
     read_bert_config,
     read_tokenizer,
     stated_flags_of,
 )
-from training.preparation.resume_checks import check_resumed_settings
-from training.starting_point import StartingPoint
-
-
-@dataclasses.dataclass(frozen=True)
-class InitialFolder:
-    """The folder of the weights that a training command begins with.
-
-    Attributes:
-        preset: what the files in the folder say, None for random weights.
-        is_own_run: whether the folder is --output_dir, so that the command
-            resumes, evaluates or exports the run in it.
-    """
-
-    preset: Preset | None
-    is_own_run: bool
-
-    @property
-    def run_preset(self) -> Preset | None:
-        """The Preset of the run in --output_dir, None if it has no run."""
-        return self.preset if self.is_own_run else None
+from training.preparation.resume_checks import check_resumed_flags
+from training.starting_point import InitialFolder, StartingPoint
 
 
 def load_starting_point(
@@ -66,25 +47,23 @@ def load_starting_point(
         OSError: a file is missing, or cannot be read or downloaded.
     """
     parsed = _download_models(parsed)
-    folder = read_initial_folder(parsed.config)
-    parsed = complete_flags(parsed, folder)
-    _check_flags(parsed, folder)
+    initial_folder = read_initial_folder(parsed.config)
+    parsed = complete_flags(parsed, initial_folder)
+    _check_flags(parsed, initial_folder)
     config = parsed.config
-    preset = folder.preset
     # `check_start` later checks its lengths, because the rows of --data_file
     # may still change the flags.
-    bert_config = read_bert_config(config.model, preset)
+    bert_config = read_bert_config(config.model, initial_folder.preset)
     tokenizer = None
     if config.model.vocab_file:
         tokenizer = read_tokenizer(
-            config.model, parsed.set_by_user, bert_config, preset
+            config.model, parsed.set_by_user, bert_config, initial_folder.preset
         )
     return StartingPoint(
         parsed=parsed,
-        preset=preset,
+        initial_folder=initial_folder,
         bert_config=bert_config,
         tokenizer=tokenizer,
-        is_own_run=folder.is_own_run,
     )
 
 
@@ -138,7 +117,7 @@ def read_initial_folder(config: TrainingConfig) -> InitialFolder:
 
 
 def complete_flags(
-    parsed: ParsedCommand[TrainingConfigT], folder: InitialFolder
+    parsed: ParsedCommand[TrainingConfigT], initial_folder: InitialFolder
 ) -> ParsedCommand[TrainingConfigT]:
     """Sets the open flags to the values that the folder of the weights states.
 
@@ -147,25 +126,25 @@ def complete_flags(
 
     Args:
         parsed: the flags of the command line, and which the user set.
-        folder: result of `read_initial_folder`.
+        initial_folder: result of `read_initial_folder`.
 
     Raises:
         ValueError: the folder contains a model of another class, or a value
             that it states is not valid.
     """
-    preset = folder.preset
+    preset = initial_folder.preset
     if preset is None:
         return parsed
     config = parsed.config
     trains = config.training.do_train
-    if folder.is_own_run or not trains:
+    if initial_folder.is_own_run or not trains:
         settings_check.check_model_class(preset, config.model_class)
     # A later source replaces the values of earlier ones.
     sources: list[Mapping[str, object]] = [stated_flags_of(preset)]
     if not trains:
         sources.append(_head_flags_of(preset))
     sources.append(_dev_set_flags_of(preset))
-    if folder.is_own_run and "data_file" in parsed.set_by_user:
+    if initial_folder.is_own_run and "data_file" in parsed.set_by_user:
         sources.append(_data_flags_of_run(preset))
     stated = {flag: value for flags in sources for flag, value in flags.items()}
     source = os.path.join(preset.folder, model_json.MODEL_JSON_FILE)
@@ -189,7 +168,7 @@ def _dev_set_flags_of(preset: Preset) -> dict[str, object]:
 
 def _data_flags_of_run(preset: Preset) -> dict[str, object]:
     """Returns the flags that a run chose to suit the rows of --data_file."""
-    run_flags = preset.training_settings.get("flags", {})
+    run_flags = preset.training_settings.inputs.get("flags", {})
     return {
         "max_seq_length": run_flags.get("max_seq_length"),
         "num_train_epochs": run_flags.get("num_train_epochs"),
@@ -197,25 +176,23 @@ def _data_flags_of_run(preset: Preset) -> dict[str, object]:
 
 
 def _check_flags(
-    parsed: ParsedCommand[TrainingConfig], folder: InitialFolder
+    parsed: ParsedCommand[TrainingConfig], initial_folder: InitialFolder
 ) -> None:
     """Checks the flags, after `complete_flags` has completed them."""
     config = parsed.config
     trains = config.training.do_train
-    run_preset = folder.run_preset
+    run_preset = initial_folder.run_preset
     check_required(
         config,
         config.required_flags,
-        folder.preset,
-        training_settings=run_preset.training_settings if run_preset else {},
+        initial_folder.preset,
+        run_preset=run_preset,
     )
     config.check(parsed.set_by_user)
-    if not (folder.preset or trains):
+    if not (initial_folder.preset or trains):
         raise ValueError(
             f"no checkpoint in --output_dir={config.training.output_dir} and "
             "no --init_checkpoint: train first, or set --init_checkpoint"
         )
     if trains:
-        check_resumed_settings(
-            config, run_preset, {"flags": config.to_flags_entry()}
-        )
+        check_resumed_flags(config, run_preset)

@@ -9,12 +9,12 @@ import modeling
 from data.io import record_datasets
 from data.pretraining import record_inspection
 from model_folders.fingerprints import RecordFileFingerprint
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingInputs, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.loop.run_plan import RunPlan
 from training.preparation import resume_checks
-from training.run_files.training_settings import create_training_settings
+from training.run_files.settings_creation import create_training_settings
 from training.starting_point import StartingPoint
 
 
@@ -41,7 +41,7 @@ def plan_pretraining(
     config = starting_point.config
     num_steps = None
     # Without training, the settings with which the weights were trained.
-    training_settings = starting_point.training_settings
+    training_settings = starting_point.initial_folder.training_settings
     if config.training.do_train:
         training_settings = collect_pretraining_settings(
             starting_point, records, dev_set_fingerprints
@@ -69,8 +69,10 @@ def _check_resumed_run(
     training_settings: TrainingSettings,
 ) -> None:
     config = starting_point.config
-    run_preset = starting_point.run_preset
-    resume_checks.check_resumed_records(config, run_preset, training_settings)
+    run_preset = starting_point.initial_folder.run_preset
+    resume_checks.check_resumed_records(
+        config, run_preset, training_settings.inputs
+    )
     resume_checks.check_resumed_settings(config, run_preset, training_settings)
 
 
@@ -92,12 +94,12 @@ def collect_pretraining_settings(
         ValueError: a record is damaged.
         OSError: a file cannot be read.
     """
-    training_settings: TrainingSettings = {
+    data_inputs: TrainingInputs = {
         "input_file": record_inspection.fingerprint_records(records.files)
     }
     if starting_point.config.keeps_best:
-        training_settings["eval_input_file"] = dev_set_fingerprints
-    return create_training_settings(starting_point, training_settings)
+        data_inputs["eval_input_file"] = dev_set_fingerprints
+    return create_training_settings(starting_point, {}, data_inputs)
 
 
 def compute_dev_records_checksum(

@@ -7,7 +7,7 @@ Read the modules in this order:
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     checkpointer.py: saves, restores, removes and links checkpoints
     model_description.py: model.json, and the files that it lists
-    training_settings.py: the settings in model.json that a resumed run must
+    settings_creation.py: the settings in model.json that a resumed run must
         keep
     input_fingerprints.py: the fingerprints of a training's input files
     history.py: `History`: the metrics, steps and hours of a run, in

@@ -1,6 +1,6 @@
 """Writes model.json, which describes a run's weights, and the files it lists.
 
-Among its entries are the settings of the training (training_settings.py). This
+Among its entries are the settings of the training (settings_creation.py). This
 module imports no TensorFlow.
 """
 
@@ -18,16 +18,12 @@ from files.json_files import parse_json, read_json, write_json
 from model_folders import kinds, model_json
 from model_folders.bert_config import BERT_CONFIG_FILE
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.head_settings import TaskEntry
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_json import (
-    MODEL_JSON_FILE,
-    HeadSettings,
-    ModelJson,
-    Provenance,
-    TrainingSettings,
-)
+from model_folders.model_json import MODEL_JSON_FILE, ModelJson, Provenance
 from model_folders.reading import hub
 from model_folders.tokenizer_files import create_vocab_files
+from model_folders.training_settings import TrainingSettings
 from options.config import Config
 from options.fields import Role
 from options.parsed_command import ParsedCommand
@@ -57,25 +53,23 @@ def create_model_json(
         Role.HEAD, Role.DECODING
     )
     # A setting may be the value that the task chose for the flag.
-    chosen: Mapping[str, object] = training_settings
+    chosen: Mapping[str, object] = training_settings.head
     head_settings |= {
         name: chosen[name] for name in head_settings.keys() & chosen.keys()
     }
-    # The flags of these roles are the entries of HeadSettings.
+    # The flags of these roles are the entries of TaskEntry.
     task_entry = {"name": kinds.model_class_of(model), **head_settings}
     provenance: Provenance = {
         "script": starting_point.parsed.script,
         "command": _anonymize_command(starting_point.parsed),
-        "settings": training_settings,
+        "settings": training_settings.to_entry(),
         "versions": {
             "python": platform.python_version(),
             "keras": metadata.version("keras"),
             "tensorflow": metadata.version("tensorflow"),
         },
     }
-    return model_json.create_contents(
-        cast("HeadSettings", task_entry), provenance
-    )
+    return model_json.create_contents(cast("TaskEntry", task_entry), provenance)
 
 
 def _anonymize_command(

@@ -12,13 +12,9 @@ from typing import TYPE_CHECKING, Self
 from files.atomic import write_text
 from model_folders.cards import file_table, model_card
 from model_folders.checkpoint_folders import find_best_checkpoint
-from model_folders.model_json import (
-    MODEL_JSON_FILE,
-    ModelJson,
-    TrainingSettings,
-    read_model_json,
-)
+from model_folders.model_json import MODEL_JSON_FILE, ModelJson, read_model_json
 from model_folders.reading.preset import Preset, create_preset_of_run
+from model_folders.training_settings import TrainingSettings
 from training.config.training_config import TrainingConfig
 from training.run_files import model_description
 from training.run_files.best_step import BestStep
@@ -170,7 +166,7 @@ class RunFolder:
 
         A command that trains changes them.
         """
-        run_preset = self._starting_point.run_preset
+        run_preset = self._starting_point.initial_folder.run_preset
         if run_preset is None or self._starting_point.config.training.do_train:
             return None
         return run_preset.model_json

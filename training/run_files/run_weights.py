@@ -8,7 +8,7 @@ from absl import logging
 
 import modeling
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from model_folders.model_json import TrainingSettings
+from model_folders.training_settings import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.variables import check_loaded
 from training.config.training_config import TrainingConfig
@@ -68,7 +68,7 @@ class RunWeights:
     ) -> None:
         self.global_step = 0
         self.is_best_step = False
-        self.preset = starting_point.preset
+        self.preset = starting_point.initial_folder.preset
         config = starting_point.config
         self._model = model
         self._config = config

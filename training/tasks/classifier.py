@@ -26,7 +26,7 @@ from data.io import feature_specs
 from data.predictions import report
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders.bert_config import BertConfig
-from model_folders.model_json import HeadSettings
+from model_folders.head_settings import ClassifierSettings, HeadSettings
 from model_folders.output_modes import MULTILABEL, REGRESSION
 from model_folders.scores import Scores
 from training import task
@@ -69,8 +69,9 @@ class ClassifierTask(
         config = starting_point.config
         task_name = config.required_task_name
         if num_texts is None:
-            num_texts = starting_point.training_settings.get("num_texts")
-        fixed_head_settings: HeadSettings = {
+            recorded = starting_point.initial_folder.training_settings
+            num_texts = recorded.head.get("num_texts")
+        fixed_head_settings: ClassifierSettings = {
             "task_name": task_name,
             "output_mode": processor.output_mode,
             "labels": labels,

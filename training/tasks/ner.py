@@ -18,7 +18,7 @@ from data.probabilities import to_probabilities
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders.bert_config import BertConfig
-from model_folders.model_json import HeadSettings
+from model_folders.head_settings import TokenClassifierSettings
 from model_folders.output_modes import CLASSIFICATION
 from model_folders.scores import Scores
 from training import task
@@ -65,7 +65,7 @@ class NerTask(
         self.max_seq_length = self.config.fine_tuning.max_seq_length
 
     @property
-    def head_settings(self) -> HeadSettings:
+    def head_settings(self) -> TokenClassifierSettings:
         """Settings of the model's head, with --legal_tags."""
         return {
             **super().head_settings,

@@ -28,7 +28,7 @@ from data.squad.squad_sets import SquadSets
 from data.text import token_windows
 from files.json_files import write_json
 from model_folders.bert_config import BertConfig
-from model_folders.model_json import HeadSettings
+from model_folders.head_settings import SpanLabelerSettings
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
 from training import task
@@ -77,7 +77,7 @@ class SquadTask(
         self.sets = sets
 
     @property
-    def head_settings(self) -> HeadSettings:
+    def head_settings(self) -> SpanLabelerSettings:
         """Settings of the model's head: its windows, and how it answers."""
         return {
             **super().head_settings,

@@ -10,6 +10,7 @@ from data.classification.user_class import (
     UserClassSets,
     load_user_class_processor,
 )
+from model_folders.training_settings import TrainingSettings
 
 CLASS = """\
 class Tickets(DataProcessor):
@@ -160,7 +161,7 @@ def preset():
     """What is recorded of a model that was trained with a user's class."""
     return SimpleNamespace(
         labels=["no", "yes"],
-        training_settings={"processor": "Tickets"},
+        training_settings=TrainingSettings(head={"processor": "Tickets"}),
         source="run",
     )
 

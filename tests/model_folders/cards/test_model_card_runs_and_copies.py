@@ -9,11 +9,12 @@ from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.reading.preset import read_preset
+from model_folders.training_settings import TrainingSettings
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
 from training.run_files import model_description
-from training.starting_point import StartingPoint
+from training.starting_point import InitialFolder, StartingPoint
 
 TINY = modeling.BertConfig(**models.TINY)
 
@@ -51,12 +52,12 @@ def write_card(parsed):
     """Returns the text of the card of weights that a command has trained."""
     starting_point = StartingPoint(
         parsed=parsed,
-        preset=None,
+        initial_folder=InitialFolder(),
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
     )
     contents = model_description.create_model_json(
-        starting_point, model=None, training_settings={}
+        starting_point, model=None, training_settings=TrainingSettings()
     )
     return model_card.WeightsCard(model_json=contents).text()
 

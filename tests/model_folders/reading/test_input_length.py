@@ -6,6 +6,7 @@ import pytest
 
 from model_folders.reading.input_length import read_max_seq_length
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 
 # {file: its entries}, each with another length.
 LENGTHS = {
@@ -35,7 +36,7 @@ def test_the_length_of_the_head_is_preferred_to_all_others(tmp_path):
     preset = Preset(
         str(tmp_path),
         head_settings={"max_seq_length": 8},
-        training_settings={"max_seq_length": 16},
+        training_settings=TrainingSettings(head={"max_seq_length": 16}),
     )
     assert read_max_seq_length(preset, "BertClassifier", 64) == 8
 
@@ -51,5 +52,7 @@ def test_the_length_is_not_above_the_positions():
 )
 def test_the_length_of_choices_is_not_that_of_the_run(model_class, length):
     """It may be the total length of all choices."""
-    preset = Preset("run", training_settings={"max_seq_length": 16})
+    preset = Preset(
+        "run", training_settings=TrainingSettings(head={"max_seq_length": 16})
+    )
     assert read_max_seq_length(preset, model_class, 64) == length

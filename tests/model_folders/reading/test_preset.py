@@ -5,6 +5,7 @@ import json
 import pytest
 
 from model_folders.reading.preset import Preset, read_preset
+from model_folders.training_settings import TrainingSettings
 
 
 def test_a_preset_that_states_no_network_has_that_of_bert():
@@ -18,7 +19,9 @@ def test_the_tokenizers_file_and_then_the_run_state_the_casing():
     preset = Preset(
         "run",
         stated_casing={"do_lower_case": True},
-        training_settings={"tokenizer": {"do_lower_case": False}},
+        training_settings=TrainingSettings(
+            inputs={"tokenizer": {"do_lower_case": False}}
+        ),
     )
     assert preset.do_lower_case is True
 

@@ -5,6 +5,7 @@ import types
 import pytest
 
 from model_folders.kinds import ModelClass
+from model_folders.training_settings import TrainingSettings
 from serving.text_tasks.export_reading import (
     create_text_engine,
     read_export_tokenizer,
@@ -16,7 +17,9 @@ from tests.support.serving.stub_engines import NumpyEngine
 @pytest.mark.parametrize("recorded", [{}, {"tokenizer": {}}])
 def test_a_vocabulary_without_a_recorded_one_is_accepted(recorded):
     preset = types.SimpleNamespace(
-        folder=SAMPLES, do_lower_case=True, training_settings=recorded
+        folder=SAMPLES,
+        do_lower_case=True,
+        training_settings=TrainingSettings(inputs=recorded),
     )
     assert read_export_tokenizer(preset).do_lower_case
 
@@ -25,7 +28,9 @@ def test_another_vocabulary_than_the_recorded_one_is_refused():
     preset = types.SimpleNamespace(
         folder=SAMPLES,
         do_lower_case=True,
-        training_settings={"tokenizer": {"vocab": "other"}},
+        training_settings=TrainingSettings(
+            inputs={"tokenizer": {"vocab": "other"}}
+        ),
     )
     with pytest.raises(ValueError, match="is not the vocabulary"):
         read_export_tokenizer(preset)

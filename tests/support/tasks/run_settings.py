@@ -11,7 +11,8 @@ from pathlib import Path
 import modeling
 from files import json_files
 from model_folders import model_json
-from model_folders.model_json import HeadSettings, TrainingSettings
+from model_folders.head_settings import HeadSettings
+from model_folders.training_settings import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig

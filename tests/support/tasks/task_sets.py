@@ -20,7 +20,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import DataFileConfig, FineTuningConfig
-from training.starting_point import StartingPoint
+from training.starting_point import InitialFolder, StartingPoint
 from training.task import EncodedSet
 
 
@@ -43,7 +43,7 @@ def create_classifier_start(
     )
     return StartingPoint(
         parsed=parsed,
-        preset=None,
+        initial_folder=InitialFolder(),
         bert_config=SMALL,
         tokenizer=load_tokenizer(),
     )

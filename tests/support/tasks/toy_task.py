@@ -18,6 +18,7 @@ from data.io import feature_specs
 from data.io.tf_examples import encode_example
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
+from model_folders.training_settings import TrainingSettings
 from modeling import losses
 from modeling.bert import EncoderOutputs
 from modeling.tensors import Features, Tensor
@@ -33,7 +34,7 @@ from training.loop.run_plan import RunPlan
 from training.loop.trainer import Trainer
 from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
-from training.starting_point import StartingPoint
+from training.starting_point import InitialFolder, StartingPoint
 
 TaskT = TypeVar("TaskT", bound=task.AnyFineTuningTask)
 
@@ -86,7 +87,7 @@ def create_starting_point(
     """Returns the start of a command, for which no file is read."""
     return StartingPoint(
         parsed=ParsedCommand(config, dict.fromkeys(set_by_user)),
-        preset=None,
+        initial_folder=InitialFolder(),
         bert_config=bert_config,
         tokenizer=tokenizer,
     )
@@ -105,7 +106,7 @@ def create_trainer(
         create_model=created.create_model,
         loss=created.loss,
         num_steps=None,
-        training_settings={},
+        training_settings=TrainingSettings(),
     )
     return trainer_loading.create_trainer(
         created.starting_point,

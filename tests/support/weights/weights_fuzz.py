@@ -232,7 +232,7 @@ def _start(folder: Path, **switches: object) -> None:
     from training.config.classifier_config import ClassifierConfig
     from training.preparation import start_checks
     from training.preparation.starting_point_loading import load_starting_point
-    from training.run_files.training_settings import fingerprint_starting_point
+    from training.run_files.settings_creation import fingerprint_starting_point
 
     given = {
         "init_checkpoint": str(folder),

@@ -6,6 +6,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders.kinds import ModelClass
 from model_folders.reading.preset import Preset, read_preset
+from model_folders.training_settings import TrainingSettings
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 from tools.conversion.conversion_stages import (
@@ -89,7 +90,9 @@ def test_the_folder_and_then_the_flag_decide_the_class():
 
 
 def test_transformers_lacks_an_lstm_which_only_a_head_needs():
-    preset = Preset("", training_settings={"bilstm": True})
+    preset = Preset(
+        "", training_settings=TrainingSettings(inputs={"bilstm": True})
+    )
     config = create_config(output_format="huggingface")
     with pytest.raises(ValueError, match="--bilstm"):
         choose_checkpoint_format(config, "model", preset, ModelClass.CLASSIFIER)

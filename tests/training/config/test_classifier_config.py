@@ -2,6 +2,7 @@
 
 import pytest
 
+from model_folders.training_settings import TrainingSettings
 from options.fields import PathType
 from training.config.classifier_config import ClassifierConfig
 
@@ -87,15 +88,14 @@ def test_a_processor_and_another_task_are_refused_together():
 
 
 @pytest.mark.parametrize(
-    ("settings", "expected"),
+    ("head", "expected"),
     [
         ({}, "--data_file (or --task_name and --data_dir)"),
         ({"processor": "Tickets"}, "--processor=FILE.py:Tickets"),
     ],
 )
-def test_a_missing_task_is_named_by_the_flags_that_choose_it(
-    settings, expected
-):
+def test_a_missing_task_is_named_by_the_flags_that_choose_it(head, expected):
+    settings = TrainingSettings(head)
     config = ClassifierConfig.from_values(output_dir="")
     assert config.describe_missing("task_name", settings) == expected
     assert config.describe_missing("data_dir", settings) == "--data_dir"

@@ -8,6 +8,7 @@ import pytest
 
 from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
@@ -35,15 +36,15 @@ def run_preset(rule=None, sets=TRAINED_ON_SETS, *, has_table=False):
 
     With `has_table`, the run cut a table into its sets.
     """
-    training_settings = {"data": [*sets]}
+    inputs = {"data": [*sets]}
     if rule:
-        training_settings["split"] = rule.to_entry()
+        inputs["split"] = rule.to_entry()
     command = {"data_file": "train.csv"} if has_table else {}
     return Preset(
         "run",
         weights_path="run",
         source="--output_dir=run",
-        training_settings=training_settings,
+        training_settings=TrainingSettings(inputs=inputs),
         model_json={"origin": {"command": command}},
     )
 

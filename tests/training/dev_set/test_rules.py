@@ -8,6 +8,7 @@ import pytest
 from data.sets.text_keys import RULE_VERSION
 from model_folders.kinds import ModelClass
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import (
@@ -42,18 +43,15 @@ def on_sets(
 
     `dev_set_rule` is that of a run that it started from.
     """
-    training_settings = {
-        "task_name": task_name,
-        "data": [["train", "train.csv", 9, 5]],
-    }
+    inputs = {"data": [["train", "train.csv", 9, 5]]}
     if dev_set_rule:
-        training_settings["split"] = dev_set_rule.to_entry()
+        inputs["split"] = dev_set_rule.to_entry()
     return Preset(
         "run",
         weights_path="run",
         source="--init_checkpoint=run",
         model_class=model_class,
-        training_settings=training_settings,
+        training_settings=TrainingSettings({"task_name": task_name}, inputs),
         model_json={"origin": {"command": dict(command)}},
     )
 

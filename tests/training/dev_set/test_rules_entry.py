@@ -3,6 +3,7 @@
 import pytest
 
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 
 RULE = DevSetRule(
@@ -12,7 +13,9 @@ RULE = DevSetRule(
 
 def run_with(split):
     """Returns the Preset of a run with this entry of its rule."""
-    return Preset("run", training_settings={"split": split})
+    return Preset(
+        "run", training_settings=TrainingSettings(inputs={"split": split})
+    )
 
 
 def test_a_dev_set_rule_is_read_from_the_entry_that_it_wrote():

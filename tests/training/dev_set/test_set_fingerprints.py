@@ -1,15 +1,16 @@
 """How model.json identifies the sets of a run."""
 
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from training.dev_set.set_fingerprints import (
     SetFingerprint,
     set_fingerprints_of,
 )
 
 
-def run_with(**training_settings):
-    """Returns the Preset of a run that recorded these settings."""
-    return Preset("run", training_settings=training_settings)
+def run_with(**inputs):
+    """Returns the Preset of a run that recorded these inputs."""
+    return Preset("run", training_settings=TrainingSettings(inputs=inputs))
 
 
 def test_set_fingerprints_have_the_names_of_a_runs_files():

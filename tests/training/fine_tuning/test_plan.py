@@ -3,7 +3,7 @@
 import pytest
 
 import modeling
-from model_folders.model_json import SETS_ENTRY
+from model_folders.training_settings import SETS_ENTRY
 from tests.support.models import SMALL, TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
 from tests.support.tasks.toy_task import (
@@ -111,8 +111,8 @@ def test_a_command_that_does_not_train_has_no_steps(begun_run):
 def test_a_command_that_does_not_train_keeps_the_settings(begun_run):
     folder, training_settings = begun_run
     plan = create_plan(folder, do_train=False, do_eval=True)
-    records = training_settings["train_records"]
-    assert plan.training_settings["train_records"] == [
+    records = training_settings.inputs["train_records"]
+    assert plan.training_settings.inputs["train_records"] == [
         [*record] for record in records
     ]
 
@@ -158,8 +158,8 @@ def test_a_new_run_records_no_settings_of_the_run_it_starts_from(
 ):
     plan = create_plan(tmp_path, init_checkpoint=str(other_run))
     settings = plan.training_settings
-    assert settings["init_checkpoint"] is not None
-    assert not settings.keys() & {"class_weights", "processor"}
+    assert settings.inputs["init_checkpoint"] is not None
+    assert not settings.head.keys() & {"class_weights", "processor"}
 
 
 TRAIN_SET = SetFingerprint("train", "train.csv", 12, 5)
@@ -175,27 +175,27 @@ def settings_of(folder, task_class=LabeledTask, **flags):
 
 
 def test_the_settings_include_those_of_the_task(tmp_path):
-    assert settings_of(tmp_path)["output_mode"] == "classification"
+    assert settings_of(tmp_path).head["output_mode"] == "classification"
 
 
 def test_the_settings_include_the_sets(tmp_path):
-    assert settings_of(tmp_path)[SETS_ENTRY] == [[*TRAIN_SET]]
+    assert settings_of(tmp_path).inputs[SETS_ENTRY] == [[*TRAIN_SET]]
 
 
 def test_the_settings_state_the_network_that_begins_at_random(tmp_path):
-    training_settings = settings_of(tmp_path)
-    assert training_settings["bert_config"]["num_hidden_layers"] == 1
-    assert training_settings["init_checkpoint"] is None
+    inputs = settings_of(tmp_path).inputs
+    assert inputs["bert_config"]["num_hidden_layers"] == 1
+    assert inputs["init_checkpoint"] is None
 
 
 def test_records_of_the_same_examples_have_one_fingerprint(tmp_path):
-    first = settings_of(tmp_path)["train_records"]
-    assert settings_of(tmp_path)["train_records"] == first
+    first = settings_of(tmp_path).inputs["train_records"]
+    assert settings_of(tmp_path).inputs["train_records"] == first
 
 
 def test_records_of_other_examples_have_another_fingerprint(tmp_path):
-    first = settings_of(tmp_path)["train_records"]
-    other = settings_of(tmp_path, OtherExamplesTask)["train_records"]
+    first = settings_of(tmp_path).inputs["train_records"]
+    other = settings_of(tmp_path, OtherExamplesTask).inputs["train_records"]
     assert other != first
 
 

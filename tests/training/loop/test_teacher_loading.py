@@ -230,7 +230,7 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert "masked_lm_accuracy" in done.stderr
-    settings = read_preset(tmp_path / "student").training_settings
+    settings = read_preset(tmp_path / "student").training_settings.inputs
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")
 
 

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
+from model_folders.training_settings import TrainingSettings
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_starting_point
 from training.loop.run_plan import RunPlan
@@ -31,7 +32,7 @@ def load_here(tmp_path):
             ),
             loss=modeling.ClassifierLoss(),
             num_steps=None,
-            training_settings={},
+            training_settings=TrainingSettings(),
             **fields,
         )
         return load_trainer(

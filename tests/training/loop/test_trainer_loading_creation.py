@@ -6,6 +6,7 @@ import tensorflow as tf
 
 import modeling
 from model_folders import kinds
+from model_folders.training_settings import TrainingSettings
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_config,
@@ -42,7 +43,7 @@ def create_run_trainer(tmp_path):
             ),
             loss=modeling.ClassifierLoss(),
             num_steps=NumSteps(3, 0) if trains else None,
-            training_settings={},
+            training_settings=TrainingSettings(),
         )
         return trainer_loading.create_trainer(
             starting_point,

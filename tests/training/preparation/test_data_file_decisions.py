@@ -15,12 +15,14 @@ from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_options import DataFileOptions
 from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from tests.support.log_lines import logged_warnings
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import DevSetRule
 from training.preparation.data_file_decisions import decide_by_rows
+from training.starting_point import InitialFolder
 
 COLUMNS = {
     "text_column": "query",
@@ -142,7 +144,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
         "run",
         weights_path="run",
         source="run",
-        training_settings={"split": former.to_entry()},
+        training_settings=TrainingSettings(inputs={"split": former.to_entry()}),
     )
     config = ClassifierConfig.from_values(
         output_dir="",
@@ -150,7 +152,8 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
         dev_fraction=0.2,
     )
     starting_point = dataclasses.replace(
-        toy_task.create_starting_point(config, None), preset=preset
+        toy_task.create_starting_point(config, None),
+        initial_folder=InitialFolder(preset),
     )
     sets = create_processor(table, "ranking").sets
     starting_point = decide_by_rows(starting_point, sets)

@@ -7,8 +7,10 @@ import pytest
 from model_folders.reading.preset import Preset, read_preset
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
+from tests.support.tasks.toy_task import create_config
 from training.config.model_config import ModelOptions
 from training.preparation.model_files import (
+    check_required,
     read_bert_config,
     read_tokenizer,
     stated_flags_of,
@@ -67,3 +69,36 @@ def test_the_flags_that_a_folder_states_are_what_the_weights_determine():
         "vocab_file": "model/vocab.txt",
         "do_lower_case": True,
     }
+
+
+def test_without_weights_the_files_of_random_weights_are_asked_for():
+    config = create_config("run", bert_config_file=None, vocab_file=None)
+    says = (
+        r"^missing required flags: --init_checkpoint \(or --bert_config_file "
+        r"and --vocab_file, for random weights\)$"
+    )
+    with pytest.raises(ValueError, match=says):
+        check_required(config, config.required_flags, None)
+
+
+def test_all_missing_flags_are_named_at_once():
+    config = create_config("run", max_seq_length=None)
+    names = ("max_seq_length", "init_checkpoint")
+    with pytest.raises(ValueError, match="missing required flags") as caught:
+        check_required(config, names, None)
+    assert "--max_seq_length, --init_checkpoint" in str(caught.value)
+
+
+def test_flags_that_are_set_are_not_missing():
+    config = create_config("run")
+    names = ("bert_config_file", "vocab_file")
+    check_required(config, names, None)
+
+
+def test_a_folder_without_weights_is_named_before_the_flags(tmp_path):
+    preset = Preset(str(tmp_path), str(tmp_path))
+    names = ("vocab_file",)
+    check_required(create_config("run"), names, preset)
+    config = create_config("run", vocab_file=None)
+    with pytest.raises(FileNotFoundError, match=f"The folder {tmp_path}"):
+        check_required(config, names, preset)

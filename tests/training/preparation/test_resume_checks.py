@@ -24,7 +24,7 @@ def folder(tmp_path):
 def test_more_epochs_resume(folder):
     start_or_resume(folder, {}, num_train_epochs=2)
     start_or_resume(folder, {}, num_train_epochs=3)
-    flags = read_preset(folder).training_settings["flags"]
+    flags = read_preset(folder).training_settings.inputs["flags"]
     assert flags["num_train_epochs"] == 3
 
 
@@ -53,8 +53,8 @@ def evaluated_run(folder):
 def test_a_later_training_keeps_the_records_of_the_dev_set(evaluated_run):
     start_or_resume(evaluated_run, {"seed": 1})
     training_settings = read_preset(evaluated_run).training_settings
-    assert training_settings["seed"] == 1
-    assert training_settings["eval_input_file"] == RECORDS
+    assert training_settings.head["seed"] == 1
+    assert training_settings.inputs["eval_input_file"] == RECORDS
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from training.dev_set.set_fingerprints import SetFingerprint
 from training.preparation.resume_checks import check_resumed_train_set
 
@@ -12,10 +13,12 @@ THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(
     "run",
     weights_path="run",
-    training_settings={
-        "data": [["train", "table.csv", 9, 5]],
-        "train_records": THEN,
-    },
+    training_settings=TrainingSettings(
+        inputs={
+            "data": [["train", "table.csv", 9, 5]],
+            "train_records": THEN,
+        }
+    ),
 )
 
 
@@ -44,7 +47,10 @@ def test_the_rows_of_a_table_are_those_of_both_sets():
     """Its dev set has grown by three rows, and its train set by one."""
     sets = [("train", "table.csv", 9, 5), ("eval", "table.csv", 2, 5)]
     resumed = dataclasses.replace(
-        RESUMED, training_settings={"data": sets, "train_records": THEN}
+        RESUMED,
+        training_settings=TrainingSettings(
+            inputs={"data": sets, "train_records": THEN}
+        ),
     )
     now = {
         "train": SetFingerprint("train", "table.csv", 10, 6),

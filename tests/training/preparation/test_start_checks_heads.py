@@ -15,7 +15,7 @@ from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
 from tests.support.weights.huggingface_files import write_huggingface_files
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation import start_checks
-from training.starting_point import StartingPoint
+from training.starting_point import InitialFolder, StartingPoint
 
 MNLI = ["contradiction", "entailment", "neutral"]
 
@@ -40,10 +40,9 @@ def check_task(
     preset = read_preset(folder)
     starting_point = StartingPoint(
         parsed=ParsedCommand(Config.from_values(**create_flags("run"))),
-        preset=preset,
+        initial_folder=InitialFolder(preset, is_own_run=is_own_run),
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),
-        is_own_run=is_own_run,
     )
     task = task_class(
         starting_point, labels=labels, fixed_head_settings=fixed_head_settings

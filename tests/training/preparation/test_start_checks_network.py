@@ -21,13 +21,11 @@ def left_to_right(tmp_path):
 def check_network(folder, **changes):
     """Checks a task whose run is in a folder, by its weights."""
     config = create_config(folder, **changes)
-    initial_folder = read_initial_folder(config)
     starting_point = StartingPoint(
         parsed=ParsedCommand(config),
-        preset=initial_folder.preset,
+        initial_folder=read_initial_folder(config),
         bert_config=tiny_config(),
         tokenizer=load_tokenizer(),
-        is_own_run=initial_folder.is_own_run,
     )
     start_checks.check_task(ToyTask(starting_point))
 

@@ -20,6 +20,7 @@ from training.pretraining.records import (
     PretrainingRecords,
     fingerprint_dev_set,
 )
+from training.starting_point import InitialFolder
 
 
 @pytest.fixture
@@ -39,9 +40,8 @@ def create_starting_point(run_preset=None, **flags):
     """Returns the start of a pretraining in the folder `run`."""
     config = PretrainingConfig.from_values(output_dir="run", **flags)
     starting_point = toy_task.create_starting_point(config, models.SMALL)
-    return dataclasses.replace(
-        starting_point, preset=run_preset, is_own_run=run_preset is not None
-    )
+    initial_folder = InitialFolder(run_preset, is_own_run=bool(run_preset))
+    return dataclasses.replace(starting_point, initial_folder=initial_folder)
 
 
 def fingerprint_records(starting_point):

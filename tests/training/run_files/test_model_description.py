@@ -7,6 +7,7 @@ import pytest
 
 import modeling
 from model_folders import model_json
+from model_folders.training_settings import TrainingSettings
 from tests.support import models
 from tests.support.tasks import toy_task
 from tests.support.tasks.run_settings import begin_run
@@ -20,7 +21,7 @@ def describe_encoder(folder, labels=None, **changes):
     """Writes the description of an encoder, as a run's start does."""
     bert_config = modeling.BertConfig(**models.TINY | changes)
     model = modeling.BertModel(bert_config)
-    begin_run(toy_task.create_config(folder), model, {}, labels)
+    begin_run(toy_task.create_config(folder), model, TrainingSettings(), labels)
 
 
 def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):
@@ -99,20 +100,21 @@ def describe(training_settings, **flags):
 
 
 def test_a_description_states_the_flags_of_the_head():
-    description = describe({}, max_seq_length=24)
+    description = describe(TrainingSettings(), max_seq_length=24)
     assert description["task"]["max_seq_length"] == 24
 
 
 def test_a_description_states_what_the_task_chose_for_a_flag():
-    description = describe({"max_seq_length": 16}, max_seq_length=24)
+    description = describe(
+        TrainingSettings({"max_seq_length": 16}), max_seq_length=24
+    )
     assert description["task"]["max_seq_length"] == 16
 
 
 def test_a_description_records_the_settings_of_the_training():
-    training_settings = {"train_records": [["train", 5, 1]]}
-    assert (
-        describe(training_settings)["origin"]["settings"] == training_settings
-    )
+    inputs = {"train_records": [["train", 5, 1]]}
+    description = describe(TrainingSettings(inputs=inputs))
+    assert description["origin"]["settings"] == inputs
 
 
 def record_command(**command):
@@ -121,7 +123,8 @@ def record_command(**command):
     model = create_encoder()
     starting_point = toy_task.create_starting_point(parsed.config, model.config)
     starting_point = dataclasses.replace(starting_point, parsed=parsed)
-    return create_model_json(starting_point, model, {})["origin"]["command"]
+    contents = create_model_json(starting_point, model, TrainingSettings())
+    return contents["origin"]["command"]
 
 
 def test_a_recorded_command_names_no_folders():

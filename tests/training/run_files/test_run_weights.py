@@ -12,7 +12,7 @@ from tests.support.two_weight_model import (
 )
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights
-from training.starting_point import StartingPoint
+from training.starting_point import InitialFolder, StartingPoint
 
 # The checkpoints of `folder`: the newest, and the best step.
 NEWEST = 5
@@ -41,7 +41,7 @@ def weights_of(folder, **flags):
     config = create_loop_config(folder, **flags)
     starting_point = StartingPoint(
         parsed=ParsedCommand(config),
-        preset=None,
+        initial_folder=InitialFolder(),
         bert_config=None,
         tokenizer=None,
     )

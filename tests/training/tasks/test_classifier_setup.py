@@ -15,7 +15,7 @@ from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import write_csv
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_decisions import decide_by_rows
-from training.starting_point import StartingPoint
+from training.starting_point import InitialFolder, StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
     compute_class_weights,
@@ -30,7 +30,7 @@ def create_starting_point(**options):
     """Returns the start of a command, for which no weights are read."""
     return StartingPoint(
         parsed=parse_options(**options),
-        preset=None,
+        initial_folder=InitialFolder(),
         bert_config=modeling.BertConfig(vocab_size=100),
         tokenizer=FullTokenizer(SAMPLES / "vocab.txt"),
     )
@@ -198,7 +198,7 @@ def create_cls_embedding(tmp_path):
                 text_b_column="text_b",
                 **flags,
             ),
-            preset=read_preset(tmp_path),
+            initial_folder=InitialFolder(read_preset(tmp_path)),
         )
         return load_task(
             starting_point, open_processor(starting_point, table=None)

@@ -9,17 +9,18 @@ import pytest
 
 import modeling
 from model_folders.reading.preset import Preset
+from model_folders.training_settings import TrainingSettings
 from tests.support.models import TINY, built
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from training.preparation import resume_checks
 from training.preparation.starting_point_loading import (
-    InitialFolder,
     complete_flags,
     read_initial_folder,
 )
 from training.run_files import input_fingerprints
-from training.run_files.training_settings import create_training_settings
+from training.run_files.settings_creation import create_training_settings
+from training.starting_point import InitialFolder
 
 
 @pytest.fixture
@@ -42,12 +43,8 @@ def describe_run(flags, resumes=None):
     config = complete_flags(parsed, folder).config
     bert_config = modeling.load_config(flags["bert_config_file"])
     starting_point = toy_task.create_starting_point(config, bert_config)
-    starting_point = dataclasses.replace(
-        starting_point,
-        preset=folder.preset,
-        is_own_run=folder.is_own_run,
-    )
-    training_settings = create_training_settings(starting_point, {})
+    starting_point = dataclasses.replace(starting_point, initial_folder=folder)
+    training_settings = create_training_settings(starting_point, {}, {})
     resume_checks.check_resumed_settings(
         config, folder.run_preset, training_settings
     )
@@ -78,10 +75,10 @@ def test_a_changed_configuration_beside_the_weights_is_refused(
     # A run of an older version did not record it.
     older = {
         name: value
-        for name, value in before.items()
+        for name, value in before.inputs.items()
         if not name.endswith("_network")
     }
-    assert describe_run(flags, older)
+    assert describe_run(flags, TrainingSettings(inputs=older))
 
 
 def test_labels_in_another_order_are_another_teacher(flags, tmp_path):

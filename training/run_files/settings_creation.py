@@ -6,17 +6,14 @@ checkpoints that it starts from. The plan of a run adds its input files.
 
 import json
 import os
-from typing import cast
 
 from files.json_files import parse_json
-from model_folders.model_json import (
-    MODEL_JSON_FILE,
-    TrainingInputs,
-    TrainingSettings,
-)
+from model_folders.head_settings import HeadSettings
+from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.reading import settings_check
 from model_folders.reading.preset import Preset, read_preset
 from model_folders.reading.weights_paths import folder_of
+from model_folders.training_settings import TrainingInputs, TrainingSettings
 from training.config.training_config import TrainingConfig
 from training.run_files.input_fingerprints import fingerprint_checkpoint
 from training.starting_point import StartingPoint
@@ -24,7 +21,8 @@ from training.starting_point import StartingPoint
 
 def create_training_settings(
     starting_point: StartingPoint[TrainingConfig],
-    task_settings: TrainingSettings,
+    head: HeadSettings,
+    data_inputs: TrainingInputs,
 ) -> TrainingSettings:
     """Returns the training settings of a command, as model.json records them.
 
@@ -34,24 +32,27 @@ def create_training_settings(
 
     Args:
         starting_point: what the command trains from.
-        task_settings: the settings of the task and of its data, to which this
-            function adds all others. Tuples become lists.
+        head: the head settings that the task has fixed, {} without a task.
+        data_inputs: the data, to which this function adds all other inputs.
+            Tuples become lists.
 
     Raises:
         ValueError: the initial weights are of a network that is not a BERT.
         OSError: a checkpoint of the flags cannot be read.
     """
+    inputs = fingerprint_starting_point(starting_point) | data_inputs
+    inputs["flags"] = starting_point.config.to_flags_entry()
+    entry = TrainingSettings(head, inputs).to_entry()
     in_json = parse_json(
-        json.dumps(
-            {**fingerprint_starting_point(starting_point), **task_settings}
-        ),
-        MODEL_JSON_FILE,
-        may_be_infinite=True,
+        json.dumps(entry), MODEL_JSON_FILE, may_be_infinite=True
     )
-    flags = starting_point.config.to_flags_entry()
-    current = cast("TrainingSettings", {**in_json, "flags": flags})
-    if run_preset := starting_point.run_preset:
-        return {**run_preset.training_settings, **current}
+    current = TrainingSettings.from_entry(in_json)
+    if run_preset := starting_point.initial_folder.run_preset:
+        recorded = run_preset.training_settings
+        return TrainingSettings(
+            head={**recorded.head, **current.head},
+            inputs={**recorded.inputs, **current.inputs},
+        )
     return current
 
 
@@ -64,19 +65,19 @@ def fingerprint_starting_point(
     """
     config = starting_point.config
     teacher = config.distillation.teacher
-    training_inputs: TrainingInputs = {
+    inputs: TrainingInputs = {
         "bert_config": starting_point.bert_config.to_dict(),
         "left_to_right": config.network_arguments["left_to_right"],
         "bilstm": config.network_arguments["bilstm"],
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        training_inputs["teacher_network"] = _fingerprint_network(
+        inputs["teacher_network"] = _fingerprint_network(
             read_preset(teacher, "--teacher")
         )
     if starting_point.tokenizer:
-        training_inputs["tokenizer"] = starting_point.tokenizer.identity
-    return training_inputs | _fingerprint_init_checkpoint(starting_point)
+        inputs["tokenizer"] = starting_point.tokenizer.identity
+    return inputs | _fingerprint_init_checkpoint(starting_point)
 
 
 def _fingerprint_init_checkpoint(
@@ -87,15 +88,15 @@ def _fingerprint_init_checkpoint(
     Returns {} if the flag does not say how the run began: the flag is missing
     in a command on a run, or names the folder of the run itself.
     """
+    initial_folder = starting_point.initial_folder
     checkpoint = starting_point.config.model.init_checkpoint
     if not checkpoint:
-        return {} if starting_point.is_own_run else {"init_checkpoint": None}
+        return {} if initial_folder.is_own_run else {"init_checkpoint": None}
     output_dir = os.path.realpath(starting_point.config.training.output_dir)
     if os.path.realpath(folder_of(checkpoint)) == output_dir:
         return {}
-    # If the command is on a run, `starting_point.preset` is that of
-    # --output_dir.
-    preset = None if starting_point.is_own_run else starting_point.preset
+    # If the command is on a run, the folder is --output_dir.
+    preset = None if initial_folder.is_own_run else initial_folder.preset
     preset = preset or read_preset(checkpoint, "--init_checkpoint")
     return {
         "init_checkpoint": fingerprint_checkpoint(preset),
