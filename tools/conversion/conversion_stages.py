@@ -18,7 +18,7 @@ from model_folders.cards import model_card
 from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.formats.head_names import head_classes_of
 from model_folders.formats.huggingface_weights import find_huggingface
-from model_folders.formats.sentence_transformers import read_vector_files
+from model_folders.formats.sentence_transformers_config import read_vector_files
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
 from model_folders.reading.input_length import read_max_seq_length
