@@ -34,7 +34,7 @@ from serving.engines.batching import (
 )
 
 # Maximum number of WordPieces in a batch, including padding.
-MAX_BATCH_TOKENS = 1024
+MAX_BATCH_WORDPIECES = 1024
 # Maximum number of values that the network outputs for a batch.
 MAX_VALUES = 1 << 24
 
@@ -149,7 +149,7 @@ class Engine(abc.ABC):
             lengths = [fixed or max_seq_length]
         return BatchLimits(
             lengths,
-            min(MAX_BATCH_TOKENS, MAX_VALUES // values_per_wordpiece),
+            min(MAX_BATCH_WORDPIECES, MAX_VALUES // values_per_wordpiece),
             self.needs_single_rows,
         )
 
