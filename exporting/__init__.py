@@ -36,16 +36,12 @@ tests/serving/text_tasks/test_text_task_twins.py compares them:
 
     classify_signatures.py: labels of texts, and probabilities of choices
     embed_signatures.py: vectors
-    tag_signatures.py: tags of words, by a graph that repeats data/ner/:
-    tagging_graph.py: splits texts into words, and chooses their tags
+    tag_signatures.py: tags of words
     pretrained_signatures.py: masked words and next sentences
-    answer_signatures.py: answers to questions, by graphs that repeat modules of
-        data/squad/:
-    passage_windows_graph.py: cuts questions and passages into windows, as
-        passage_windows.py
-    token_spans_graph.py: finds possible answers, and their texts, as
-        token_spans.py
-    answer_decoding_graph.py: chooses among them, as answer_decoding.py
+    answer_signatures.py: answers to questions
+
+They call graphs that stand beside their Python twins, such as
+data/text/wordpiece_graph.py and data/squad/answer_decoding_graph.py.
 
 What the signatures of several kinds share:
 

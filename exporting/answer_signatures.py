@@ -10,23 +10,24 @@ from typing import cast
 import tensorflow as tf
 
 from data.padding import trim_batch
+from data.squad.answer_decoding_graph import (
+    DecodedAnswers,
+    SquadDecoder,
+)
+from data.squad.passage_windows_graph import (
+    Passages,
+    create_windows,
+)
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
     parse_options,
     to_settings,
 )
+from data.squad.token_spans_graph import BestLogits
 from data.text.token_windows_graph import Windows
 from exporting import batching_graph, export_formats
-from exporting.answer_decoding_graph import (
-    DecodedAnswers,
-    SquadDecoder,
-)
 from exporting.export_options import ExportOptions
-from exporting.passage_windows_graph import (
-    Passages,
-    create_windows,
-)
 from exporting.signatures import (
     ExportSignatures,
     Signature,
@@ -34,7 +35,6 @@ from exporting.signatures import (
     share_graph,
     text_inputs,
 )
-from exporting.token_spans_graph import BestLogits
 from model_folders.head_settings import SpanLabelerSettings
 from modeling.task_models import BertSpanLabeler
 

@@ -1,19 +1,18 @@
 """Adds the head of each kind of model to a graph of ONNX.
 
-`add_head` adds the head to an `EncoderGraph`, and returns the outputs.
+Each function adds the head of a model to an `EncoderGraph`, and returns the
+outputs of the graph. ADD_HEAD_OF_CLASS in onnx_writer.py lists the functions.
 
 B = batch size, C = choices, T = length in WordPieces.
 """
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from exporting import export_formats
 from exporting.onnx_graph import EncoderOutputNames, GraphBuilder
-from model_folders import kinds, output_modes
+from model_folders import output_modes
 from modeling import BertModel
-from modeling.base_model import BaseModel
 from modeling.task_models import (
     BertClassifier,
     BertMultipleChoice,
@@ -84,15 +83,7 @@ class EncoderGraph:
         return outputs | {"probabilities": GraphOutput(probabilities, shape)}
 
 
-def add_head(model: BaseModel, graph: EncoderGraph) -> GraphOutputs:
-    """Adds the head of a model, and returns the outputs of the graph."""
-    model_class = kinds.model_class_of(model)
-    if model_class not in _ADD_HEAD_OF_CLASS:
-        raise TypeError(f"a {model_class} has no head for ONNX")
-    return _ADD_HEAD_OF_CLASS[kinds.ModelClass(model_class)](model, graph)
-
-
-def _add_classifier_head(
+def add_classifier_head(
     model: BertClassifier, graph: EncoderGraph
 ) -> GraphOutputs:
     """Adds a head of labels that reads the pooled output."""
@@ -101,7 +92,7 @@ def _add_classifier_head(
     return graph.add_label_outputs(logits, shape)
 
 
-def _add_multiple_choice_head(
+def add_multiple_choice_head(
     model: BertMultipleChoice, graph: EncoderGraph
 ) -> GraphOutputs:
     """Adds a head that compares the choices as if they were labels."""
@@ -113,7 +104,7 @@ def _add_multiple_choice_head(
     return graph.add_label_outputs(logits, graph.shape[:2])
 
 
-def _add_token_classifier_head(
+def add_token_classifier_head(
     model: BertTokenClassifier, graph: EncoderGraph
 ) -> GraphOutputs:
     """Adds a head of labels that reads every position."""
@@ -122,7 +113,7 @@ def _add_token_classifier_head(
     return graph.add_label_outputs(logits, shape)
 
 
-def _add_span_labeler_head(
+def add_span_labeler_head(
     model: BertSpanLabeler, graph: EncoderGraph
 ) -> GraphOutputs:
     """Adds the logits of the start and the end of an answer."""
@@ -134,7 +125,7 @@ def _add_span_labeler_head(
     }
 
 
-def _add_pretrainer_heads(
+def add_pretrainer_heads(
     model: BertPretrainer, graph: EncoderGraph
 ) -> GraphOutputs:
     """Adds both heads of a pretrainer, for words at all positions."""
@@ -166,7 +157,7 @@ def _add_masked_lm(model: BertPretrainer, graph: EncoderGraph) -> str:
     return builder.add("Add", outputs, builder.weight(head.output_bias))
 
 
-def _add_encoder_outputs(model: BertModel, graph: EncoderGraph) -> GraphOutputs:
+def add_encoder_outputs(model: BertModel, graph: EncoderGraph) -> GraphOutputs:
     """Adds nothing: the outputs of the graph are those of the encoder."""
     shape = graph.shape
     width = model.config.hidden_size
@@ -176,17 +167,3 @@ def _add_encoder_outputs(model: BertModel, graph: EncoderGraph) -> GraphOutputs:
         ),
         "pooler_output": GraphOutput(graph.encoded.pooled, [*shape[:1], width]),
     }
-
-
-# {class of a model: function that adds its head}. Any, because each function
-# accepts only models of its class.
-_ADD_HEAD_OF_CLASS: Final[
-    dict[kinds.ModelClass, Callable[[Any, EncoderGraph], GraphOutputs]]
-] = {
-    kinds.ModelClass.CLASSIFIER: _add_classifier_head,
-    kinds.ModelClass.ENCODER: _add_encoder_outputs,
-    kinds.ModelClass.MULTIPLE_CHOICE: _add_multiple_choice_head,
-    kinds.ModelClass.PRETRAINER: _add_pretrainer_heads,
-    kinds.ModelClass.SPAN_LABELER: _add_span_labeler_head,
-    kinds.ModelClass.TOKEN_CLASSIFIER: _add_token_classifier_head,
-}

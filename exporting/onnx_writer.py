@@ -12,8 +12,9 @@ B = batch size, C = choices, T = length in WordPieces.
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import onnx
@@ -26,15 +27,35 @@ from exporting.onnx_graph import FeatureNames, GraphBuilder, add_encoder
 from exporting.onnx_heads import (
     EncoderGraph,
     GraphOutput,
+    GraphOutputs,
     TensorShape,
-    add_head,
+    add_classifier_head,
+    add_encoder_outputs,
+    add_multiple_choice_head,
+    add_pretrainer_heads,
+    add_span_labeler_head,
+    add_token_classifier_head,
 )
 from exporting.signatures import ExportSignatures
+from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.output_modes import CLASSIFICATION
 from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 
+# {class of a model: what adds its head to the graph}. Any, because each
+# function accepts only models of its class.
+ADD_HEAD_OF_CLASS: Final[
+    dict[ModelClass, Callable[[Any, EncoderGraph], GraphOutputs]]
+] = {
+    ModelClass.CLASSIFIER: add_classifier_head,
+    ModelClass.ENCODER: add_encoder_outputs,
+    ModelClass.MULTIPLE_CHOICE: add_multiple_choice_head,
+    ModelClass.PRETRAINER: add_pretrainer_heads,
+    ModelClass.SPAN_LABELER: add_span_labeler_head,
+    ModelClass.TOKEN_CLASSIFIER: add_token_classifier_head,
+}
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20
 # Version of ONNX's file format.
@@ -116,11 +137,19 @@ def create_graph(
     else:
         assert isinstance(model, BertModel)
         encoded = add_encoder(builder, model, None, features)
-    outputs = add_head(
+    outputs = _add_head(
         model, EncoderGraph(builder, encoded, shape, exported_output)
     )
     input_shapes = dict.fromkeys(inputs, shape)
     return _create_proto(builder, model.name, input_shapes, outputs, precision)
+
+
+def _add_head(model: BaseModel, graph: EncoderGraph) -> GraphOutputs:
+    """Adds the head of a model, and returns the outputs of the graph."""
+    model_class = kinds.model_class_of(model)
+    if model_class not in ADD_HEAD_OF_CLASS:
+        raise TypeError(f"a {model_class} has no head for ONNX")
+    return ADD_HEAD_OF_CLASS[ModelClass(model_class)](model, graph)
 
 
 def _flatten_choices(

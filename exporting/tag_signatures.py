@@ -1,6 +1,6 @@
 """Creates the signatures of a classifier of words: `tag` and `tag_words`.
 
-tagging_graph.py splits the texts into words and windows, and chooses the tags.
+Graphs of data/ner/ split the texts into words and windows, and choose the tags.
 
 N = number of texts, M = words of the longest text.
 """
@@ -9,6 +9,8 @@ import functools
 
 import tensorflow as tf
 
+from data.ner.sentence_windows_graph import cut_texts, separate_words
+from data.ner.tag_decoding_graph import decode_legal_tags
 from data.padding import trim_batch
 from data.text.token_windows_graph import Windows
 from exporting import batching_graph
@@ -21,7 +23,6 @@ from exporting.signatures import (
     share_graph,
     text_inputs,
 )
-from exporting.tagging_graph import cut_texts, decode_legal_tags, separate_words
 from model_folders.head_settings import TokenClassifierSettings
 from model_folders.output_modes import CLASSIFICATION
 from modeling.task_models import BertTokenClassifier

@@ -1,10 +1,9 @@
 """The kinds of models: one entry for each class of models in `modeling`.
 
-The name of a kind is the name of its class, which model.json records. This
-module contains what several packages need to know of a kind. What only one
-module does with a kind, such as writing its signatures, is in a table of that
-module, by the same names. docs/adding_a_task.md lists the files that a new head
-needs. This module imports neither Keras nor TensorFlow.
+The name of a kind is the name of its class, which model.json records. What
+depends on the kind is in KIND_OF_CLASS here, or in another table with the keys
+of ModelClass, such as TEXT_TASKS_OF_CLASS. docs/adding_a_task.md lists all
+tables. This module imports neither Keras nor TensorFlow.
 """
 
 import dataclasses
@@ -34,8 +33,7 @@ class ModelKind:
 
     Attributes:
         pipeline_tag: what the model is for, by its name on the Hugging Face
-            hub. The README.md of a model states it. serving/ and the examples
-            of calls choose by it what an export does with texts.
+            hub, for the README.md of a model.
         transformers_class: class of the same model in transformers, None if
             transformers has none.
         has_labels: whether the outputs have names, which labels.txt lists.

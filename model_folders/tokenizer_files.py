@@ -42,7 +42,7 @@ class StatedCasing(TypedDict, total=False):
     file: StrPath
 
 
-class Vocabulary(Protocol):
+class TokenizerVocabulary(Protocol):
     """The attributes of `data`'s Vocabulary that this package reads."""
 
     @property
@@ -67,7 +67,7 @@ class Tokenizer(Protocol):
     """The attributes of `data`'s FullTokenizer that this package reads."""
 
     @property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> TokenizerVocabulary:
         """The WordPieces in the order of their ids."""
 
     @property

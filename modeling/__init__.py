@@ -78,17 +78,17 @@ if TYPE_CHECKING:
     )
     from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
     from modeling.checkpoints.finding import read_shapes as read_shapes
-    from modeling.checkpoints.huggingface_checkpoint import (
+    from modeling.checkpoints.huggingface_writer import (
         save_huggingface as save_huggingface,
     )
     from modeling.checkpoints.kerashub_writer import (
         save_kerashub as save_kerashub,
     )
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
-    from modeling.checkpoints.tf1_checkpoint import (
+    from modeling.checkpoints.tf1_writer import (
         save_checkpoint as save_checkpoint,
     )
-    from modeling.checkpoints.tf1_checkpoint import save_release as save_release
+    from modeling.checkpoints.tf1_writer import save_release as save_release
     from modeling.checkpoints.variables import (
         named_variables as named_variables,
     )
@@ -131,9 +131,9 @@ _MODULE_OF_NAME = {
     "read_shapes": "modeling.checkpoints.finding",
     "find_huggingface": "model_folders.formats.huggingface_weights",
     # Writing a model.
-    "save_checkpoint": "modeling.checkpoints.tf1_checkpoint",
-    "save_release": "modeling.checkpoints.tf1_checkpoint",
-    "save_huggingface": "modeling.checkpoints.huggingface_checkpoint",
+    "save_checkpoint": "modeling.checkpoints.tf1_writer",
+    "save_release": "modeling.checkpoints.tf1_writer",
+    "save_huggingface": "modeling.checkpoints.huggingface_writer",
     "save_kerashub": "modeling.checkpoints.kerashub_writer",
     # A model in memory.
     "named_variables": "modeling.checkpoints.variables",

@@ -21,10 +21,10 @@ To call an export in other ways, with the modules above:
 
 Each of these objects contains the next, and has one job of its own:
 
-    ServedModel  queues the calls of clients, and computes them in a thread
-    TextModel    loads an export, and has a method for each text task
-    TextEngine   holds the tokenizer, the lengths and the head
-    Engine       runs the network, arrays in and arrays out
+    ModelWorker   queues the calls of clients, and computes them in a thread
+    TextModel     loads an export, and has a method for each text task
+    LoadedExport  holds the tokenizer, the lengths and the head
+    Engine        runs the network, arrays in and arrays out
 """
 
 from typing import TYPE_CHECKING

@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py create a `ModelAsker` (text_tasks/asking.py) of
-`TextModel.text_engine` instead of calling these methods.
+predict.py and serve.py call the functions of text_tasks/asking.py with
+`TextModel.loaded_export` instead of these methods.
 """
 
 import os
@@ -20,7 +20,7 @@ from serving import engines
 from serving.engines import NetworkInput, pad_batch
 from serving.model_cache import unpickle_model
 from serving.text_tasks.answer import ANSWER, AnswerReply
-from serving.text_tasks.asking import Failure, ModelAsker
+from serving.text_tasks.asking import Failure, ask
 from serving.text_tasks.classify import (
     CLASSIFY,
     RERANK,
@@ -29,6 +29,7 @@ from serving.text_tasks.classify import (
 )
 from serving.text_tasks.embed import EMBED, EmbedReply
 from serving.text_tasks.export_reading import read_export
+from serving.text_tasks.loaded_export import AnyLoadedExport
 from serving.text_tasks.pretrained import (
     FILL_MASK,
     NEXT_SENTENCE,
@@ -37,7 +38,6 @@ from serving.text_tasks.pretrained import (
 )
 from serving.text_tasks.request_fields import Request, describe_place
 from serving.text_tasks.tag import TAG, TagReply
-from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
@@ -125,7 +125,7 @@ class TextModel:
         contents = read_export(folder, self.engine)
         self.head_settings = contents.head_settings
         self.columns = contents.columns
-        self._text_engine = contents.text_engine
+        self._loaded_export = contents.loaded_export
         self._text_task_of_name = contents.text_task_of_name
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
@@ -140,15 +140,15 @@ class TextModel:
         return unpickle_model, arguments
 
     @property
-    def text_engine(self) -> AnyTextEngine:
-        """The engine with its tokenizer, as text tasks read it.
+    def loaded_export(self) -> AnyLoadedExport:
+        """The export as text tasks read it.
 
         Raises:
             ValueError: the model accepts no text.
         """
-        if not self._text_engine:
+        if not self._loaded_export:
             raise self._no_text_error()
-        return self._text_engine
+        return self._loaded_export
 
     def _no_text_error(self) -> ValueError:
         """Returns the error of a model that accepts only ids."""
@@ -165,7 +165,7 @@ class TextModel:
         Raises:
             ValueError: the model accepts no text.
         """
-        return self.text_engine.tokenizer
+        return self.loaded_export.tokenizer
 
     @property
     def max_seq_length(self) -> int:
@@ -174,7 +174,7 @@ class TextModel:
         Raises:
             ValueError: the model accepts no text.
         """
-        return self.text_engine.max_seq_length
+        return self.loaded_export.max_seq_length
 
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
@@ -185,7 +185,7 @@ class TextModel:
         Raises:
             ValueError: the model accepts no text.
         """
-        for length in self.text_engine.batch_limits().lengths:
+        for length in self.loaded_export.batch_limits().lengths:
             padding = NetworkInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 
@@ -379,8 +379,9 @@ class TextModel:
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
         requests, is_list = own_text_task.split_request(request)
-        asker = ModelAsker(self.text_engine, own_text_task, reply_options)
-        replies = asker.ask(requests)
+        replies = ask(
+            self.loaded_export, own_text_task, requests, reply_options
+        )
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
                 place = describe_place(request_number, is_list)

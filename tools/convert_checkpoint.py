@@ -20,10 +20,10 @@ from options.parsed_command import ParsedCommand
 from tools.conversion.conversion_stages import (
     choose_checkpoint_format,
     choose_class_to_convert,
-    extend_tokenizer,
+    extend_copy,
     load_checkpoint_tokenizer,
-    load_model_to_convert,
-    write_copy,
+    load_copy,
+    read_vocabulary_extension,
 )
 from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
 
@@ -41,22 +41,15 @@ def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
         config, checkpoint, preset, model_class
     )
     tokenizer = load_checkpoint_tokenizer(config, bert_config, preset)
-    old_ids = None
+    extension = None
     if config.extended_vocab_file:
-        tokenizer, old_ids = extend_tokenizer(
-            tokenizer, config.extended_vocab_file
+        extension = read_vocabulary_extension(
+            config.extended_vocab_file, tokenizer
         )
-    model, missing = load_model_to_convert(preset, bert_config, model_class)
-    if old_ids is not None:
-        model = modeling.extend_model(model, old_ids)
-    write_copy(
-        config,
-        preset,
-        model,
-        tokenizer,
-        missing=missing,
-        output_format=output_format,
-    )
+    copy = load_copy(preset, bert_config, model_class, tokenizer)
+    if extension:
+        copy = extend_copy(copy, extension)
+    copy.write(config.output_dir, output_format)
     logging.info("Wrote %s", config.output_dir)
 
 

@@ -29,6 +29,10 @@ From words to scores:
     predicted_entities.py: files of predicted tags and entities, and the part of
         report.html
 
-exporting/tagging_graph.py repeats the words, the windows and the legal tags in
-a TensorFlow graph. Both must change together.
+The same in a TensorFlow graph, for exports. A graph and its Python twin must
+change together:
+
+    sentence_windows_graph.py: how ner_examples.py splits texts into words, and
+        the windows of sentence_windows.py
+    tag_decoding_graph.py: the legal tags of tag_decoding.py
 """

@@ -1,7 +1,7 @@
 """Defines the options for reading tagged words, and a sentence of such words.
 
 A text is split into words as in CoNLL's files. The graph of
-exporting/tagging_graph.py splits text in the same way.
+sentence_windows_graph.py splits text in the same way.
 """
 
 import dataclasses

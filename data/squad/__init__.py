@@ -14,7 +14,10 @@
     answer_scoring.py: the official scores
     answer_report.py: the part of report.html
 
-exporting/passage_windows_graph.py repeats passage_tokens.py and
-passage_windows.py in TensorFlow. So do token_spans_graph.py and
-answer_decoding_graph.py there. Both must change together.
+The same in a TensorFlow graph, for exports. A graph and its Python twin must
+change together:
+
+    passage_windows_graph.py: passage_tokens.py and passage_windows.py
+    token_spans_graph.py: token_spans.py
+    answer_decoding_graph.py: answer_decoding.py
 """

@@ -83,13 +83,13 @@ class NormalizedCharacters(NamedTuple):
             becomes several code points is represented by the index of its row
             in `UnicodeTables.several`.
         flags: int32 [K], flags such as BORDER.
-        source: int32 [K], index of the decoded code point that a code point
-            came from, from 0 to D - 1.
+        decoded_indices: int32 [K], index of the decoded code point that a code
+            point came from, from 0 to D - 1.
     """
 
     code_points: tf.Tensor
     flags: tf.Tensor
-    source: tf.Tensor
+    decoded_indices: tf.Tensor
 
 
 def normalize(
@@ -204,7 +204,7 @@ def _reorder(
     is_starter = (decoded_flags & STARTER) > 0
     # [1 1 1 2 2], the number of each character's base, and [1 1 2] of marks
     runs = tf.cumsum(tf.cast(is_starter, tf.int32))
-    runs = tf.gather(runs, tf.gather(chars.source, targets))
+    runs = tf.gather(runs, tf.gather(chars.decoded_indices, targets))
     # [1 0 2], because of the keys 256 + 226, 256 + 224 and 512 + 224
     order = tf.argsort(
         tf.cast(runs, tf.int64) * 256

@@ -33,13 +33,13 @@ class Characters(NamedTuple):
     """The normalized characters of all texts, without white space.
 
     Attributes:
-        source: int32 [C], index in `decoded` of the code point that a character
-            came from.
+        decoded_indices: int32 [C], index in `decoded` of the code point that a
+            character came from.
         decoded: int32 [D], code points of the original texts. Each text ends
             with a line end.
     """
 
-    source: tf.Tensor
+    decoded_indices: tf.Tensor
     decoded: tf.Tensor
 
 
@@ -177,9 +177,9 @@ class TokenizerLayer(keras.layers.Layer):
             Tsplits=tf.int32,
         )
         chars = normalize(decoded, self._tables, self.do_lower_case)
-        # In `source`, each text's indices are below the next text's indices,
-        # because `_reorder` moves combining marks only within a text.
-        row_splits = tf.searchsorted(chars.source, row_splits)
+        # In `decoded_indices`, each text's indices are below the next text's
+        # indices, because `_reorder` moves combining marks only within a text.
+        row_splits = tf.searchsorted(chars.decoded_indices, row_splits)
         # A word begins or ends at white space, and before and after a character
         # that is a word of its own, such as punctuation.
         is_border = (chars.flags & BORDER) > 0
@@ -194,7 +194,7 @@ class TokenizerLayer(keras.layers.Layer):
         return (
             ragged.with_row_splits(ids, tf.searchsorted(ends, row_splits)),
             tf.concat([[0], tf.searchsorted(in_words, ends)], 0),
-            Characters(tf.gather(chars.source, in_words), decoded),
+            Characters(tf.gather(chars.decoded_indices, in_words), decoded),
         )
 
 

@@ -3,8 +3,8 @@
 import dataclasses
 import shlex
 from collections.abc import Sequence
+from typing import Final
 
-from model_folders import kinds
 from model_folders.head_settings import HeadSettings
 from model_folders.kinds import ModelClass
 
@@ -44,13 +44,15 @@ class ExampleCall:
         return (*self.texts, *self.passages[:1])
 
 
-# {what a model is for: a call of its export}. Other exports read no texts.
-_EXAMPLE_OF_PIPELINE_TAG = {
-    "feature-extraction": ExampleCall("embed", ("A text.",)),
-    "fill-mask": ExampleCall("fill_mask", ("The [MASK] is blue.",)),
-    "question-answering": ExampleCall("answer", ("Who came?", "Ann came.")),
-    "text-classification": ExampleCall("classify", ("A text.",)),
-    "token-classification": ExampleCall("tag", ("Ann came.",)),
+# {class of a model: a call of its export}. The exports of other classes read no
+# texts.
+EXAMPLE_OF_CLASS: Final[dict[ModelClass, ExampleCall]] = {
+    ModelClass.CLASSIFIER: ExampleCall("classify", ("A text.",)),
+    ModelClass.EMBEDDER: ExampleCall("embed", ("A text.",)),
+    ModelClass.ENCODER: ExampleCall("embed", ("A text.",)),
+    ModelClass.PRETRAINER: ExampleCall("fill_mask", ("The [MASK] is blue.",)),
+    ModelClass.SPAN_LABELER: ExampleCall("answer", ("Who came?", "Ann came.")),
+    ModelClass.TOKEN_CLASSIFIER: ExampleCall("tag", ("Ann came.",)),
 }
 _PAIR_EXAMPLE = ExampleCall("classify", ("A text.", "A second text."))
 _RANKING_EXAMPLE = ExampleCall(
@@ -70,12 +72,12 @@ def choose_example(
     """
     if head_settings.get("task_name") == "ranking":
         return _RANKING_EXAMPLE
-    kind = kinds.kind_of(model_class)
-    if kind is None:
+    if model_class not in EXAMPLE_OF_CLASS:
         return None
-    if kind.classifies_texts and head_settings.get("num_texts") == 2:
+    example = EXAMPLE_OF_CLASS[ModelClass(model_class)]
+    if example.method == "classify" and head_settings.get("num_texts") == 2:
         return _PAIR_EXAMPLE
-    return _EXAMPLE_OF_PIPELINE_TAG.get(kind.pipeline_tag)
+    return example
 
 
 def list_example_commands(

@@ -1,8 +1,8 @@
 """Converts the names in object-based checkpoints to Google's.
 
 Model Garden's classes of encoders share the names of their variables. In a
-checkpoint without names, the keys of the values show the names. tf_h5.py
-converts the names in the checkpoints of transformers.
+checkpoint without names, the keys of the values show the names.
+tf_h5_weights.py converts the names in the checkpoints of transformers.
 """
 
 import re

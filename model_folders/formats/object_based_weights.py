@@ -6,7 +6,7 @@ Model Garden, TF-Hub and transformers wrote these checkpoints. An entry of a
 checkpoint is a graph, which lists its variables. For each variable, the graph
 contains a name, such as `transformer/layer_0/intermediate/kernel`, and the key
 of its value. Without names, the keys show them. object_based_names.py converts
-the names of Model Garden's encoders to Google's, and tf_h5.py those of
+the names of Model Garden's encoders to Google's, and tf_h5_weights.py those of
 transformers.
 """
 
@@ -25,8 +25,11 @@ from model_folders.formats.object_based_names import (
     object_to_google,
 )
 from model_folders.formats.shape_checks import encoder_shapes
-from model_folders.formats.tf1 import check_tf1_files, open_tf1_checkpoint
-from model_folders.formats.tf_h5 import tf_h5_to_google
+from model_folders.formats.tf1_weights import (
+    check_tf1_files,
+    open_tf1_checkpoint,
+)
+from model_folders.formats.tf_h5_weights import tf_h5_to_google
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
     WeightArray,

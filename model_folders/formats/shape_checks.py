@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.formats.weight_entries import printable_name, source_name
+from model_folders.formats.weight_entries import entry_name_of, printable_name
 
 _NORM_WEIGHTS = {
     "LayerNorm/gamma": ("hidden_size",),
@@ -108,23 +108,23 @@ def check_shapes(
             f"Correct it for {path}"
         )
     for name, entries in encoder_shapes(config.num_hidden_layers):
-        source = source_name(name, initial_blocks)
+        entry_name = entry_name_of(name, initial_blocks)
         shape = [getattr(config, entry) for entry in entries]
-        file_shape = shapes.get(source)
+        file_shape = shapes.get(entry_name)
         if file_shape is None:
             # The configuration may state more blocks than the file contains.
             depth = ("num_hidden_layers",) if "/layer_" in name else ()
             sizes = _format_entries(config, (*depth, *entries))
             raise ValueError(
-                f"{path} lacks {source} with shape {shape} ({sizes} in "
+                f"{path} lacks {entry_name} with shape {shape} ({sizes} in "
                 f"{config_source}). {describe_other_entries(shapes, config)}"
             )
         if list(file_shape) != shape:
             sizes = _format_entries(config, entries)
             raise ValueError(
-                f"{source} has shape {list(file_shape)} in {path}, but {shape} "
-                f"in the model ({sizes} in {config_source}). Correct the "
-                "configuration"
+                f"{entry_name} has shape {list(file_shape)} in {path}, but "
+                f"{shape} in the model ({sizes} in {config_source}). Correct "
+                "the configuration"
             )
 
 

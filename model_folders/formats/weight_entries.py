@@ -66,7 +66,7 @@ def printable_name(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
-def source_name(name: str, initial_blocks: Sequence[int] | None) -> str:
+def entry_name_of(name: str, initial_blocks: Sequence[int] | None) -> str:
     """Returns the name of the checkpoint's entry that a variable starts from.
 
     Args:

@@ -20,7 +20,7 @@ from model_folders.bert_config import HUGGINGFACE_CONFIG_FILE, BertConfig
 from model_folders.formats import (
     kerashub_config,
     object_based_folders,
-    sentence_transformers,
+    sentence_transformers_config,
 )
 from model_folders.formats.huggingface_config import (
     PROBLEM_TYPE_OF_MODE,
@@ -182,7 +182,7 @@ def read_preset(path: StrPath, flag: str = "") -> Preset:
     """
     path = hub.to_local_folder(os.fspath(path))
     check_exists(path, flag)
-    inner = sentence_transformers.read_network_folder(Path(path))
+    inner = sentence_transformers_config.read_network_folder(Path(path))
     if inner and os.path.isfile(
         os.path.join(path, inner, HUGGINGFACE_CONFIG_FILE)
     ):
@@ -259,7 +259,7 @@ def _read_folder(folder: Path, *, weights_path: str, source: str) -> Preset:
         labels=_read_labels(
             folder, config_json, head_settings, training_settings
         ),
-        pooling=sentence_transformers.read_pooling(folder)
+        pooling=sentence_transformers_config.read_pooling(folder)
         or kerashub_config.read_embedder_pooling(folder),
         head_settings=head_settings,
         training_settings=training_settings,

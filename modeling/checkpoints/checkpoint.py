@@ -10,7 +10,7 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from model_folders.formats.shape_checks import check_shapes
-from model_folders.formats.weight_entries import source_name
+from model_folders.formats.weight_entries import entry_name_of
 from model_folders.reading.preset import Preset
 from modeling.checkpoints.variables import (
     LoadReport,
@@ -125,7 +125,7 @@ class Checkpoint(abc.ABC):
             model.build()
         # Several blocks of the model may start from one of the checkpoint.
         names = dict.fromkeys(
-            source_name(google_name_of(weight), initial_blocks)
+            entry_name_of(google_name_of(weight), initial_blocks)
             for weight in model.weights
         )
         with self.open_entries(model, names.keys()) as entries:

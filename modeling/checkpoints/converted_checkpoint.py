@@ -21,7 +21,10 @@ from model_folders.formats.object_based_folders import (
     find_object_weights,
     open_object_entries,
 )
-from model_folders.formats.tf_h5 import find_tf_h5_weights, open_tf_h5_entries
+from model_folders.formats.tf_h5_weights import (
+    find_tf_h5_weights,
+    open_tf_h5_entries,
+)
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
     POOLER,

@@ -14,7 +14,7 @@ from absl import logging
 
 from files.paths import StrPath
 from model_folders.formats.shape_checks import describe_entries
-from model_folders.formats.weight_entries import printable_name, source_name
+from model_folders.formats.weight_entries import entry_name_of, printable_name
 from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because
@@ -119,13 +119,13 @@ class _Assignment(NamedTuple):
     Attributes:
         name: Google's name of the variable.
         variable: the variable that gets the value.
-        source: Google's name of the entry. It differs from `name` if the
+        entry_name: Google's name of the entry. It differs from `name` if the
             variable starts from another block.
     """
 
     name: str
     variable: keras.Variable
-    source: str
+    entry_name: str
 
 
 def restore_variables(
@@ -159,14 +159,14 @@ def restore_variables(
     """
     assignments = _list_assignments(model, initial_blocks)
     wanted = [item for item in assignments if item.name not in {*new_head}]
-    missing = [item for item in wanted if item.source not in entries]
+    missing = [item for item in wanted if item.entry_name not in entries]
     _check_complete(path, assignments, missing, entries)
-    loaded = [item for item in wanted if item.source in entries]
+    loaded = [item for item in wanted if item.entry_name in entries]
     _check_entries(path, loaded, entries)
     _check_values(path, loaded, entries)
     for item in loaded:
-        item.variable.assign(entries[item.source].read())
-    used = {item.source for item in assignments}
+        item.variable.assign(entries[item.entry_name].read())
+    used = {item.entry_name for item in assignments}
     report = LoadReport(
         path=str(path),
         loaded=[item.name for item in loaded],
@@ -226,7 +226,7 @@ def _list_assignments(
             "Load the checkpoint into each BertModel separately"
         )
     return [
-        _Assignment(name, variable, source_name(name, initial_blocks))
+        _Assignment(name, variable, entry_name_of(name, initial_blocks))
         for name, variable in variables.items()
     ]
 
@@ -264,10 +264,10 @@ def _check_complete(
     if lost or len(missing) == len(assignments):
         first = (lost or missing)[0]
         # Name the entries that do not fit, which may have other names here.
-        expected = {item.source for item in assignments}
+        expected = {item.entry_name for item in assignments}
         raise ValueError(
             f"{path} lacks {len(missing)} of the model's {len(assignments)} "
-            f"variables, such as {first.source} with shape "
+            f"variables, such as {first.entry_name} with shape "
             f"{list(first.variable.shape)}. "
             + describe_entries(name for name in entries if name not in expected)
         )
@@ -283,8 +283,8 @@ def _check_entries(
     An entry must have the shape of its variable, and contain floating-point
     numbers.
     """
-    for name, variable, source in assignments:
-        entry = entries[source]
+    for name, variable, entry_name in assignments:
+        entry = entries[entry_name]
         file_shape = list(entry.shape)
         model_shape = list(variable.shape)
         if file_shape != model_shape:
@@ -295,7 +295,7 @@ def _check_entries(
             )
         if not _FLOAT_TYPE.fullmatch(entry.dtype):
             raise ValueError(
-                f"{source} in {path} is of type {entry.dtype}. Save the "
+                f"{entry_name} in {path} is of type {entry.dtype}. Save the "
                 "model as float32"
             )
 
@@ -306,9 +306,9 @@ def _check_values(
     entries: Mapping[str, StoredEntry],
 ) -> None:
     """Raises a ValueError if a value is not finite in its variable's type."""
-    for _, variable, source in assignments:
-        value = entries[source].read()
-        _check_value(path, source, value, variable.dtype)
+    for _, variable, entry_name in assignments:
+        value = entries[entry_name].read()
+        _check_value(path, entry_name, value, variable.dtype)
 
 
 def _check_value(path: StrPath, name: str, value: Tensor, dtype: str) -> None:

@@ -41,13 +41,13 @@ class BatchLimits(NamedTuple):
     Attributes:
         lengths: lengths to which inputs may be padded, in WordPieces, the
             shortest first.
-        max_tokens: maximum number of WordPieces in a batch, including padding.
-            A longer input is a batch of its own.
+        max_wordpieces: maximum number of WordPieces in a batch, including
+            padding. A longer input is a batch of its own.
         needs_single_rows: whether each batch contains one row.
     """
 
     lengths: Sequence[int]
-    max_tokens: int
+    max_wordpieces: int
     needs_single_rows: bool = False
 
     def padded_length(self, num_wordpieces: int) -> int:
@@ -60,14 +60,14 @@ class BatchLimits(NamedTuple):
             length for length in self.lengths if length >= num_wordpieces
         )
 
-    def max_rows(self, tokens_per_row: int) -> int:
+    def max_rows(self, num_wordpieces: int) -> int:
         """Returns the maximum number of rows in a batch.
 
-        `tokens_per_row` is the number of WordPieces in a row, with padding.
+        `num_wordpieces` is the number in a row, with padding.
         """
         if self.needs_single_rows:
             return 1
-        return max(self.max_tokens // tokens_per_row, 1)
+        return max(self.max_wordpieces // num_wordpieces, 1)
 
 
 class BatchRow(NamedTuple):

@@ -34,7 +34,7 @@ from serving.engines.batching import (
 )
 
 # Maximum number of WordPieces in a batch, including padding.
-MAX_BATCH_TOKENS = 1024
+MAX_BATCH_WORDPIECES = 1024
 # Maximum number of values that the network outputs for a batch.
 MAX_VALUES = 1 << 24
 
@@ -131,7 +131,7 @@ class Engine(abc.ABC):
         max_seq_length: int,
         *,
         trims_padding: bool,
-        values_per_token: int = 1,
+        values_per_wordpiece: int = 1,
     ) -> BatchLimits:
         """Returns the limits of the engine's batches of a model.
 
@@ -140,7 +140,7 @@ class Engine(abc.ABC):
         Args:
             max_seq_length: maximum length of an input in WordPieces.
             trims_padding: False to pad all inputs to `max_seq_length`.
-            values_per_token: number of values that the network outputs for
+            values_per_wordpiece: number of values that the network outputs for
                 each WordPiece.
         """
         fixed = self.inputs["input_ids"][-1]
@@ -149,7 +149,7 @@ class Engine(abc.ABC):
             lengths = [fixed or max_seq_length]
         return BatchLimits(
             lengths,
-            min(MAX_BATCH_TOKENS, MAX_VALUES // values_per_token),
+            min(MAX_BATCH_WORDPIECES, MAX_VALUES // values_per_wordpiece),
             self.needs_single_rows,
         )
 

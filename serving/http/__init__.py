@@ -1,9 +1,9 @@
 """Replies to requests over HTTP, for serve.py.
 
-A process loads each `ExportToServe`, which becomes a `ServedModel`. Its server
-receives HTTP requests, whose bodies contain requests to a text task, and the
-model computes their replies. A `QueuedCall` contains the requests of one body,
-and a `CallBatch` the calls that are computed together.
+A process loads each `ExportToServe`, whose model gets a `ModelWorker`. Its
+server receives HTTP requests, whose bodies contain requests to a text task, and
+the worker computes their replies. A `QueuedCall` contains the requests of one
+body, and a `CallBatch` the calls that are computed together.
 
     serve_config.py: the flags of serve.py, with the limits on requests
     serve_stages.py: the stages of serve.py, with the modules below
@@ -20,8 +20,8 @@ and a `CallBatch` the calls that are computed together.
         into requests
     server_state.py: the exports, their models once they are loaded, and the
         limits, which all requests share
-    served_model.py: a model with its queue, and a thread that computes the
-        calls
+    model_worker.py: the queue of the calls to a model, and the thread that
+        computes them
     call_queue.py: the requests of one body, as a call to the model, the calls
         that are computed together, and whose turn it is
     errors.py: the errors that handlers raise, each of which is a reply

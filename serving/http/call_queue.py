@@ -14,13 +14,13 @@ import time
 from collections.abc import Iterator, Sequence
 
 from serving.http.errors import to_http_error
-from serving.text_tasks.asking import Failure, ModelAsker, SliceReplies
+from serving.text_tasks.asking import Failure, SliceReplies, ask_in_slices
+from serving.text_tasks.loaded_export import AnyLoadedExport
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     RequestError,
     describe_place,
 )
-from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -97,13 +97,13 @@ class QueuedCall:
             num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BATCH_BYTES
         )
 
-    def count_wordpieces(self, text_engine: AnyTextEngine) -> int:
+    def count_wordpieces(self, loaded_export: AnyLoadedExport) -> int:
         """Returns the number of WordPieces that the model reads.
 
-        `text_engine` is the model that computes the call.
+        `loaded_export` is the model that computes the call.
         """
-        tokenizer = text_engine.tokenizer
-        max_seq_length = text_engine.max_seq_length
+        tokenizer = loaded_export.tokenizer
+        max_seq_length = loaded_export.max_seq_length
         # Every word of a list is read, also if the tokenizer drops all of it.
         if self.text_task.reads_all:
             return sum(
@@ -159,13 +159,16 @@ class CallBatch:
         self._slices: Iterator[SliceReplies] | None = None
         self.is_computed = False
 
-    def run(self, text_engine: AnyTextEngine, seconds: float) -> None:
+    def run(self, loaded_export: AnyLoadedExport, seconds: float) -> None:
         """Computes until the first slice that ends after `seconds`."""
         end = time.monotonic() + seconds
         if self._slices is None:
-            text_task = self.calls[0].text_task
-            asker = ModelAsker(text_engine, text_task, _REPLY_OPTIONS)
-            self._slices = asker.ask_in_slices(dict(enumerate(self._requests)))
+            self._slices = ask_in_slices(
+                loaded_export,
+                self.calls[0].text_task,
+                dict(enumerate(self._requests)),
+                _REPLY_OPTIONS,
+            )
         for slice_replies in self._slices:
             self._keep(slice_replies)
             if time.monotonic() > end:

@@ -17,14 +17,15 @@ from starlette.staticfiles import StaticFiles
 
 from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError, find_or_404
+from serving.http.model_worker import ModelWorker
 from serving.http.request_bodies import (
     check_num_texts,
     parse_body,
     parse_predict_body,
     read_body,
 )
-from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState
+from serving.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 
 PAGE_FOLDER = Path(__file__).parent / "page"
@@ -63,8 +64,8 @@ class Handlers:
         """Returns {"models": list of objects}, which describe the models."""
         self._state.check_ready()
         models = [
-            {"name": name, **served_model.description}
-            for name, served_model in self._state.models.items()
+            {"name": name, **_describe_model(worker.text_model)}
+            for name, worker in self._state.workers.items()
         ]
         return JSONResponse({"models": models})
 
@@ -90,14 +91,16 @@ class Handlers:
         The fields depend on the task, as in predict.py. For several texts, send
         a list of objects, or a list of texts in a field.
         """
-        served_model = self._state.find_model(name)
+        worker = self._state.find_worker(name)
         text_task = find_or_404(
-            f"task of {name}", text_task_name, served_model.text_task_of_name
+            f"task of {name}",
+            text_task_name,
+            _list_text_tasks(worker.text_model),
         )
         body = await read_body(http_request, self._state.limits)
         parsed = parse_body(text_task, body)
         replies = await self._reply_to_requests(
-            http_request, served_model, text_task, parsed.requests
+            http_request, worker, text_task, parsed.requests
         )
         joined = b", ".join(replies)
         return _create_response(b"[%b]" % joined if parsed.is_list else joined)
@@ -109,19 +112,19 @@ class Handlers:
 
         The reply is {"predictions": list of the replies of that task}.
         """
-        served_model = self._state.find_model(name)
-        text_task = served_model.main_text_task
+        worker = self._state.find_worker(name)
+        text_task = worker.text_model.text_task()
         body = await read_body(http_request, self._state.limits)
         requests = parse_predict_body(text_task, body)
         replies = await self._reply_to_requests(
-            http_request, served_model, text_task, requests
+            http_request, worker, text_task, requests
         )
         return _create_response(b'{"predictions": [%b]}' % b", ".join(replies))
 
     async def _reply_to_requests(
         self,
         http_request: HttpRequest,
-        served_model: ServedModel,
+        worker: ModelWorker,
         text_task: AnyTextTask,
         requests: Sequence[object],
     ) -> list[bytes]:
@@ -130,13 +133,33 @@ class Handlers:
         check_num_texts(text_task, requests, limits.max_texts)
         call = QueuedCall.create(text_task, requests)
         return await _wait_for_replies(
-            served_model.compute_replies(call, limits.max_pieces),
+            worker.compute_replies(call, limits.max_pieces),
             http_request,
             limits.timeout_s,
             "send less text"
             if call.is_long
             else "the server is busy; try again later",
         )
+
+
+def _list_text_tasks(text_model: TextModel) -> dict[str, AnyTextTask]:
+    """Returns {name: text task} of a model, the main one first."""
+    return {
+        name: text_model.text_task(name) for name in text_model.text_task_names
+    }
+
+
+def _describe_model(text_model: TextModel) -> dict[str, object]:
+    """Returns the entries of a model in the reply of `GET /api/models`."""
+    return {
+        "tasks": text_model.text_task_names,
+        "fields": {
+            name: text_task.field_names
+            for name, text_task in _list_text_tasks(text_model).items()
+        },
+        "num_texts": text_model.head_settings.get("num_texts"),
+        "engine": text_model.engine.name,
+    }
 
 
 async def _wait_for_replies(

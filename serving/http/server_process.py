@@ -98,8 +98,8 @@ class ModelLoader(threading.Thread):
 
 def _format_request(state: ServerState, address: str) -> str:
     """Returns a command that asks the first model."""
-    name, served_model = next(iter(state.models.items()))
-    text_task = served_model.main_text_task
+    name, worker = next(iter(state.workers.items()))
+    text_task = worker.text_model.text_task()
     text = "A [MASK]." if text_task.predicts_words else "A text."
     body = shlex.quote(json.dumps(dict.fromkeys(text_task.field_names, text)))
     url = f"{address}/api/models/{urllib.parse.quote(name)}/{text_task.name}"

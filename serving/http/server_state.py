@@ -1,6 +1,7 @@
 """Holds the models and the limits of the server, which all requests share.
 
-`ServerState.load_models` turns each `ExportToServe` into a `ServedModel`.
+`ServerState.load_models` loads each `ExportToServe`, whose model gets a
+`ModelWorker`.
 """
 
 import dataclasses
@@ -9,8 +10,8 @@ from collections.abc import Mapping
 
 from serving.engines import EngineOptions
 from serving.http.errors import HttpError, find_or_404
+from serving.http.model_worker import ModelWorker
 from serving.http.serve_config import LimitOptions
-from serving.http.served_model import ServedModel
 from serving.text_model import TextModel
 
 
@@ -22,26 +23,26 @@ class ServerState:
         exports: {name of the model in requests: its export}.
         limits: limits on requests.
         has_token: whether clients must send a token.
-        models: {name of the model in requests: ServedModel} of the models that
-            are loaded.
+        workers: {name of the model in requests: its ModelWorker} of the models
+            that are loaded.
         is_stopping: True to close each connection after its next reply.
     """
 
     exports: Mapping[str, "ExportToServe"]
     limits: LimitOptions
     has_token: bool
-    models: dict[str, ServedModel] = dataclasses.field(default_factory=dict)
+    workers: dict[str, ModelWorker] = dataclasses.field(default_factory=dict)
     is_stopping: bool = False
 
     def load_models(self) -> None:
         """Loads the model of each export, after which the server is ready."""
         for name, export in self.exports.items():
-            self.models[name] = export.load()
+            self.workers[name] = export.load_worker()
 
     @property
     def is_ready(self) -> bool:
         """Whether all models are loaded."""
-        return len(self.models) == len(self.exports)
+        return len(self.workers) == len(self.exports)
 
     def check_ready(self) -> None:
         """Raises an HttpError while the models are still loading."""
@@ -57,20 +58,20 @@ class ServerState:
         """
         return find_or_404("model", name, self.exports)
 
-    def find_model(self, name: str) -> ServedModel:
-        """Returns the model of a name in requests.
+    def find_worker(self, name: str) -> ModelWorker:
+        """Returns what computes the calls to the model of a name in requests.
 
         Raises:
             HttpError: the models are still loading, or there is no model of
                 this name.
         """
         self.check_ready()
-        return find_or_404("model", name, self.models)
+        return find_or_404("model", name, self.workers)
 
 
 @dataclasses.dataclass(frozen=True)
 class ExportToServe:
-    """The folder of an export, from which the server loads a ServedModel.
+    """The folder of an export, from which the server loads a model.
 
     Attributes:
         folder: folder of the export.
@@ -86,8 +87,8 @@ class ExportToServe:
         name = os.path.basename(os.path.normpath(self.folder))
         return name if name.isdecimal() else "1"
 
-    def load(self) -> ServedModel:
-        """Loads and warms up the model.
+    def load_worker(self) -> ModelWorker:
+        """Loads and warms up the model, and returns its worker.
 
         Raises:
             ValueError: the model accepts no text.
@@ -98,4 +99,4 @@ class ExportToServe:
             self.engine_options.engine,
         )
         text_model.warm_up()
-        return ServedModel(text_model)
+        return ModelWorker(text_model)

@@ -126,7 +126,9 @@ class BulkUnit:
     def _reply_to_rows(self, counter: RowCounter) -> Iterator[list[OutputRow]]:
         """Loads the model, and returns an iterator over the output rows."""
         setup = self.setup
+        text_model = setup.load_text_model()
         row_options = RowOptions(
+            reply_options=setup.reply_options,
             batch_size=setup.batch_size,
             sorts_by_length=True,
             output_fields=setup.output.fields,
@@ -135,7 +137,8 @@ class BulkUnit:
             taken_names=self.taken_names,
         )
         return reply_to_rows(
-            setup.create_asker(),
+            text_model.loaded_export,
+            text_model.text_task(setup.text_task_name),
             setup.read_input_rows(self.ranges),
             row_options,
             counter,

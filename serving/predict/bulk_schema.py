@@ -17,7 +17,7 @@ from data.text.tokenization import MASK
 from serving.predict.bulk_setup import BulkSetup
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_loop import check_output_fields
-from serving.text_tasks.asking import Failure
+from serving.text_tasks.asking import Failure, ask
 from serving.text_tasks.text_task import Reply
 
 # Number of rows of JSON whose keys may rename the fields of all replies.
@@ -65,7 +65,7 @@ def read_input_columns(setup: BulkSetup, paths: Sequence[str]) -> InputColumns:
         OSError: a file cannot be read.
         ValueError: a file has no column of texts, or cannot be read to its end.
     """
-    text_task = setup.create_asker().text_task
+    text_task = setup.load_text_model().text_task(setup.text_task_name)
     columns = InputColumns(
         names={}, taken=set(), repeated={*text_task.text_names}
     )
@@ -146,17 +146,20 @@ def _compute_example_replies(setup: BulkSetup) -> list[Reply]:
     Together, the two replies have all fields that a reply may have. If the job
     writes only some fields, the function returns only these fields.
     """
-    asker = setup.create_asker()
-    long_text = f"a {MASK} " * asker.text_engine.max_seq_length
+    text_model = setup.load_text_model()
+    text_task = text_model.text_task(setup.text_task_name)
+    long_text = f"a {MASK} " * text_model.max_seq_length
     requests = [
         {
             field.name: [text] if field.is_list else text
-            for field in asker.text_task.fields
+            for field in text_task.fields
         }
         for text in (f"a {MASK}", long_text)
     ]
     replies: list[Reply] = []
-    for reply in asker.ask(requests):
+    for reply in ask(
+        text_model.loaded_export, text_task, requests, setup.reply_options
+    ):
         if isinstance(reply, Failure):
             raise reply.error
         replies.append(reply)

@@ -19,7 +19,6 @@ from serving.model_cache import MODEL_CACHE
 from serving.predict.input_rows import InputRow, read_range_rows
 from serving.predict.request_columns import RequestColumns
 from serving.text_model import TextModel
-from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.text_task import ReplyOptions
 
 
@@ -132,15 +131,6 @@ class BulkSetup:
         self._check_checksum(text_model.checksum)
         self.check_model_files()
         return text_model
-
-    def create_asker(self) -> ModelAsker:
-        """Returns the `ModelAsker` that computes the replies of the job."""
-        text_model = self.load_text_model()
-        return ModelAsker(
-            text_model.text_engine,
-            text_model.text_task(self.text_task_name),
-            self.reply_options,
-        )
 
     def check_model_files(self) -> None:
         """Checks that the folder still contains the model of the job.

@@ -36,7 +36,6 @@ from serving.predict.predict_config import PredictConfig
 from serving.predict.reply_loop import RowCounter, RowOptions, reply_to_rows
 from serving.predict.request_columns import RequestColumns
 from serving.text_model import TextModel
-from serving.text_tasks.asking import ModelAsker
 from terminal import signals
 from terminal.progress import Progress
 
@@ -97,9 +96,8 @@ def reply_in_process(
     text_model = _load_text_model(config)
     text_task = text_model.text_task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
-    asker = ModelAsker(text_model.text_engine, text_task, config.reply_options)
     source = _open_rows(config, text_model, texts, paths)
-    counts = _write_replies(config, output_format, asker, source)
+    counts = _write_replies(config, output_format, text_model, source)
     counts.log(f"wrote {config.output_file}" if config.output_file else "")
     return counts.num_failed
 
@@ -158,7 +156,7 @@ def _open_rows(
 def _write_replies(
     config: PredictConfig,
     output_format: OutputFormat,
-    asker: ModelAsker,
+    text_model: TextModel,
     source: _RowSource,
 ) -> OutputCounts:
     """Writes the replies to rows, shows the progress, and counts the rows."""
@@ -175,7 +173,8 @@ def _write_replies(
     ):
         counter = RowCounter(progress if path else None)
         rows = reply_to_rows(
-            asker,
+            text_model.loaded_export,
+            text_model.text_task(config.task),
             source.input_rows,
             _choose_row_options(config, output_format, source),
             counter,
@@ -192,6 +191,7 @@ def _choose_row_options(
     """Decides how to batch the rows. A pipe gets no batches: its user waits."""
     is_file = source.num_rows is not None
     return RowOptions(
+        reply_options=config.reply_options,
         batch_size=config.batch_size if is_file else 1,
         sorts_by_length=is_file,
         output_fields=config.output_fields or (),

@@ -12,8 +12,14 @@ from absl import logging
 from data.predictions.output_rows import OutputRow, RowStatus, with_prediction
 from data.predictions.output_text import is_writable
 from serving.predict.input_rows import NO_CELLS, InputRow
-from serving.text_tasks.asking import Failure, ModelAsker
-from serving.text_tasks.text_task import AnyTextTask, Reply
+from serving.text_tasks.asking import Failure, ask
+from serving.text_tasks.loaded_export import AnyLoadedExport
+from serving.text_tasks.text_task import (
+    DEFAULT_REPLY_OPTIONS,
+    AnyTextTask,
+    Reply,
+    ReplyOptions,
+)
 from terminal.progress import Progress
 
 # Maximum number of errors that are logged. The output contains all errors.
@@ -25,9 +31,10 @@ _BUFFER_CHARACTERS = 8 << 20
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """Options for reading rows, and for the columns of the output.
+    """Options for reading rows, for replies, and for the columns of the output.
 
     Attributes:
+        reply_options: options that change all replies.
         batch_size: number of requests in a batch.
         sorts_by_length: whether to read thousands of requests at once, and to
             sort them by length. If not, each batch gets its replies as soon as
@@ -41,6 +48,7 @@ class RowOptions:
             rows.
     """
 
+    reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS
     batch_size: int = 32
     sorts_by_length: bool = False
     output_fields: Sequence[str] = ()
@@ -50,7 +58,8 @@ class RowOptions:
 
 
 def reply_to_rows(
-    asker: ModelAsker,
+    loaded_export: AnyLoadedExport,
+    text_task: AnyTextTask,
     input_rows: Iterable[InputRow],
     row_options: RowOptions,
     counter: "RowCounter | None" = None,
@@ -61,9 +70,11 @@ def reply_to_rows(
     name of a column, the name of the field gets the prefix `predicted_`.
 
     Args:
-        asker: asks the model for the replies.
+        loaded_export: the model.
+        text_task: text task of the requests.
         input_rows: the requests, with the columns of their rows.
-        row_options: how to read the rows, and what the output contains.
+        row_options: how to read the rows, and what the replies and the output
+            contain.
         counter: counts the rows.
 
     Raises:
@@ -75,16 +86,18 @@ def reply_to_rows(
     field_check = FieldCheck(row_options)
     for buffer in _read_buffers(input_rows, row_options):
         replies: dict[int, Reply | Failure] = {}
-        for indices in _split_buffer(asker.text_task, buffer, row_options):
+        for indices in _split_buffer(text_task, buffer, row_options):
             batch = [buffer[index] for index in indices]
-            batch_replies = _reply_to_batch(asker, batch)
+            batch_replies = _reply_to_batch(
+                loaded_export, text_task, batch, row_options.reply_options
+            )
             field_check.check_first_reply(batch_replies)
             replies |= zip(indices, batch_replies, strict=True)
             counter.add(len(indices))
         for index, input_row in enumerate(buffer):
             counter.report_failure(input_row, replies[index])
         yield [
-            create_row(input_row, replies[index], asker.text_task, row_options)
+            create_row(input_row, replies[index], text_task, row_options)
             for index, input_row in enumerate(buffer)
         ]
         counter.num_yielded += len(buffer)
@@ -206,11 +219,14 @@ def _count_characters(values: Iterable[object]) -> int:
 
 
 def _reply_to_batch(
-    asker: ModelAsker, batch: Sequence[InputRow]
+    loaded_export: AnyLoadedExport,
+    text_task: AnyTextTask,
+    batch: Sequence[InputRow],
+    reply_options: ReplyOptions,
 ) -> list[Reply | Failure]:
     """Returns a reply to each request, or the error of its row."""
     requests = [input_row.request for input_row in batch if not input_row.error]
-    replies = iter(asker.ask(requests))
+    replies = iter(ask(loaded_export, text_task, requests, reply_options))
     return [
         Failure(input_row.error) if input_row.error else next(replies)
         for input_row in batch

@@ -9,13 +9,13 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 What a text task is, and how a model gets its requests:
 
     request_fields.py: the fields of requests, and the errors of wrong ones
-    text_engine.py: `TextEngine`: an engine with its tokenizer, its lengths and
-        the head of the model, such as the `ClassifierHead` of classify.py
+    loaded_export.py: `LoadedExport`, an engine with its tokenizer, its lengths
+        and the head of the model, such as the `ClassifierHead` of classify.py
     text_task.py: `TextTask`, and the options of its replies
     text_task_registry.py: lists the text tasks, and which of them a model
         supports
-    export_reading.py: reads an export, with its `TextEngine` and text tasks
-    asking.py: `ModelAsker`, which gets the replies of a model, in slices
+    export_reading.py: reads a `LoadedExport` and its text tasks from a folder
+    asking.py: `ask` and `ask_in_slices`, from requests to replies
 
 The text tasks:
 

@@ -13,8 +13,8 @@ from data.squad.squad_options import (
 )
 from model_folders.head_settings import SpanLabelerSettings
 from serving.engines import NetworkInput, OutputArrays
+from serving.text_tasks.loaded_export import LoadedExport
 from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import EncodedRequest, ReplyOptions, TextTask
 
 
@@ -90,7 +90,7 @@ class _Question(NamedTuple):
 
 
 def _encode_question(
-    text_engine: TextEngine[SpanLabelerHead], request: AnswerRequest
+    loaded_export: LoadedExport[SpanLabelerHead], request: AnswerRequest
 ) -> EncodedRequest[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
@@ -102,8 +102,8 @@ def _encode_question(
     windows = [
         *create_squad_features(
             [example],
-            text_engine.tokenizer,
-            text_engine.head.windows,
+            loaded_export.tokenizer,
+            loaded_export.head.windows,
             is_training=False,
         )
     ]
@@ -118,7 +118,7 @@ def _encode_question(
 
 
 def _decode_answer(
-    text_engine: TextEngine[SpanLabelerHead],
+    loaded_export: LoadedExport[SpanLabelerHead],
     question: _Question,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -135,8 +135,8 @@ def _decode_answer(
         example,
         windows,
         results,
-        text_engine.head.decoding,
-        text_engine.tokenizer.basic_tokenizer,
+        loaded_export.head.decoding,
+        loaded_export.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]

@@ -13,8 +13,8 @@ from data.text.token_windows import cut_windows
 from model_folders.head_settings import ClassifierSettings, output_mode_of
 from model_folders.output_modes import CLASSIFICATION, REGRESSION, OutputMode
 from serving.engines import OutputArrays
+from serving.text_tasks.loaded_export import AnyLoadedExport, LoadedExport
 from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import AnyTextEngine, TextEngine
 from serving.text_tasks.text_task import EncodedRequest, ReplyOptions, TextTask
 from serving.text_tasks.tokenize import (
     CutReply,
@@ -97,24 +97,24 @@ class RerankReply(CutReply):
 
 
 def _encode_texts(
-    text_engine: TextEngine[ClassifierHead], request: PairRequest
+    loaded_export: LoadedExport[ClassifierHead], request: PairRequest
 ) -> EncodedRequest[None]:
     """Turns a text or a pair into one input, or a text into its windows.
 
     A model reads windows if it has a `doc_stride`: the WordPieces between the
     starts of two windows. The first window begins at the beginning of the text.
     """
-    stride = text_engine.head.doc_stride
+    stride = loaded_export.head.doc_stride
     if not stride:
-        return EncodedRequest(encode_pair(text_engine, request).inputs, None)
-    tokens = text_engine.tokenizer.tokenize(pair_of(request)[0])
-    windows = cut_windows(tokens, text_engine.max_seq_length, stride)
-    inputs = [create_input(text_engine, window) for window in windows]
+        return EncodedRequest(encode_pair(loaded_export, request).inputs, None)
+    tokens = loaded_export.tokenizer.tokenize(pair_of(request)[0])
+    windows = cut_windows(tokens, loaded_export.max_seq_length, stride)
+    inputs = [create_input(loaded_export, window) for window in windows]
     return EncodedRequest(inputs, None)
 
 
 def _decode_labels(
-    text_engine: TextEngine[ClassifierHead],
+    loaded_export: LoadedExport[ClassifierHead],
     decoding_context: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -125,8 +125,8 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    output_mode = text_engine.head.output_mode
-    labels = text_engine.head.labels
+    output_mode = loaded_export.head.output_mode
+    labels = loaded_export.head.labels
     predictions = _compute_predictions(outputs, output_mode)
     if output_mode == REGRESSION:
         return {"value": float(predictions[0])}
@@ -171,20 +171,20 @@ CLASSIFY = TextTask(
 
 
 def _encode_passages(
-    text_engine: AnyTextEngine, request: RerankRequest
+    loaded_export: AnyLoadedExport, request: RerankRequest
 ) -> EncodedRequest[None]:
-    max_seq_length = text_engine.max_seq_length
-    tokenize = text_engine.tokenizer.tokenize_beginning
+    max_seq_length = loaded_export.max_seq_length
+    tokenize = loaded_export.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_seq_length)
     inputs = [
-        create_input(text_engine, query, tokenize(passage, max_seq_length))
+        create_input(loaded_export, query, tokenize(passage, max_seq_length))
         for passage in request["passages"]
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_ranking(
-    text_engine: AnyTextEngine,
+    loaded_export: AnyLoadedExport,
     decoding_context: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

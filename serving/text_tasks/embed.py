@@ -5,8 +5,8 @@ from typing import NotRequired
 import numpy as np
 
 from serving.engines import NetworkInput, OutputArrays
+from serving.text_tasks.loaded_export import AnyLoadedExport
 from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import ReplyOptions, TextTask
 from serving.text_tasks.tokenize import CutReply, encode_pair
 
@@ -30,7 +30,7 @@ class EmbedReply(CutReply):
 
 
 def _decode_vectors(
-    text_engine: AnyTextEngine,
+    loaded_export: AnyLoadedExport,
     network_input: NetworkInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -49,7 +49,7 @@ def _decode_vectors(
         "mean_normalized": (mean / length).tolist(),
     }
     if reply_options.tokens:
-        reply["tokens"] = text_engine.tokenizer.convert_ids_to_tokens(
+        reply["tokens"] = loaded_export.tokenizer.convert_ids_to_tokens(
             network_input.ids
         )
         reply["sequence"] = sequence.tolist()

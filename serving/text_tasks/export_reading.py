@@ -16,7 +16,7 @@ from model_folders.head_settings import HeadSettings
 from model_folders.kinds import ModelClass
 from model_folders.reading.preset import Preset, read_preset
 from serving.engines import Engine
-from serving.text_tasks.text_engine import AnyTextEngine, TextEngine
+from serving.text_tasks.loaded_export import AnyLoadedExport, LoadedExport
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.text_task_registry import (
     TEXT_TASKS_OF_CLASS,
@@ -33,14 +33,14 @@ class ExportContents(NamedTuple):
         head_settings: settings of the head.
         columns: columns of the texts that the model was trained on, as far as
             they are known.
-        text_engine: the engine with its tokenizer, None if the model accepts
+        loaded_export: the engine with its tokenizer, None if the model accepts
             no text.
         text_task_of_name: {name: text task} of the model, the main one first.
     """
 
     head_settings: HeadSettings
     columns: Sequence[str | None] = ()
-    text_engine: AnyTextEngine | None = None
+    loaded_export: AnyLoadedExport | None = None
     text_task_of_name: Mapping[str, AnyTextTask] = MappingProxyType({})
 
 
@@ -75,15 +75,15 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
     tokenizer = read_export_tokenizer(preset)
     model_json_file = Path(preset.folder) / model_json.MODEL_JSON_FILE
     check_head_settings(model_class, head_settings, model_json_file)
-    text_engine = create_text_engine(
+    loaded_export = create_loaded_export(
         engine, tokenizer, model_class, head_settings
     )
-    head_settings["max_seq_length"] = text_engine.max_seq_length
+    head_settings["max_seq_length"] = loaded_export.max_seq_length
     flags = preset.training_settings.inputs.get("flags", {})
     return ExportContents(
         head_settings=head_settings,
         columns=(flags.get("text_column"), flags.get("text_b_column")),
-        text_engine=text_engine,
+        loaded_export=loaded_export,
         text_task_of_name=create_text_tasks(model_class, head_settings),
     )
 
@@ -121,13 +121,13 @@ def read_export_tokenizer(preset: Preset) -> FullTokenizer:
     return tokenizer
 
 
-def create_text_engine(
+def create_loaded_export(
     engine: Engine,
     tokenizer: FullTokenizer,
     model_class: ModelClass,
     head_settings: HeadSettings,
-) -> AnyTextEngine:
-    """Returns a TextEngine whose inputs are as long as its engine accepts.
+) -> AnyLoadedExport:
+    """Returns a LoadedExport whose inputs are as long as its engine accepts.
 
     Args:
         engine: engine that runs the network.
@@ -135,7 +135,7 @@ def create_text_engine(
         model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
         head_settings: settings of the head, which `check_head_settings` has
             checked. If the length of the engine's inputs is fixed,
-            `max_seq_length` of the TextEngine and of its head is at most this
+            `max_seq_length` of the LoadedExport and of its head is at most this
             length.
 
     Raises:
@@ -143,7 +143,7 @@ def create_text_engine(
     """
     fixed = engine.inputs["input_ids"][-1]
     max_seq_length = min(filter(None, (head_settings["max_seq_length"], fixed)))
-    return TextEngine(
+    return LoadedExport(
         engine=engine,
         tokenizer=tokenizer,
         max_seq_length=max_seq_length,

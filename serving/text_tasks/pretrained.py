@@ -8,8 +8,8 @@ import numpy as np
 from data.arrays import FloatArray
 from data.text.tokenization import MASK
 from serving.engines import NetworkInput, OutputArrays
+from serving.text_tasks.loaded_export import AnyLoadedExport
 from serving.text_tasks.request_fields import RequestError, RequestField
-from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import EncodedRequest, ReplyOptions, TextTask
 from serving.text_tasks.tokenize import (
     CutReply,
@@ -72,17 +72,17 @@ class _MaskedText(NamedTuple):
 
 
 def _encode_masks(
-    text_engine: AnyTextEngine, request: FillMaskRequest
+    loaded_export: AnyLoadedExport, request: FillMaskRequest
 ) -> EncodedRequest[_MaskedText]:
     if MASK not in request["text"]:
         raise RequestError(
             f"no {MASK} in 'text'. Put it where a word is missing"
         )
     # Each [MASK] becomes one WordPiece.
-    tokens = text_engine.tokenizer.tokenize_beginning(
-        request["text"], text_engine.max_seq_length, words=(MASK,)
+    tokens = loaded_export.tokenizer.tokenize_beginning(
+        request["text"], loaded_export.max_seq_length, words=(MASK,)
     )
-    network_input = create_input(text_engine, tokens)
+    network_input = create_input(loaded_export, tokens)
     num_masks = request["text"].count(MASK)
     return EncodedRequest(
         [network_input], _MaskedText(network_input.ids, num_masks)
@@ -90,13 +90,13 @@ def _encode_masks(
 
 
 def _decode_masks(
-    text_engine: AnyTextEngine,
+    loaded_export: AnyLoadedExport,
     masked: _MaskedText,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> FillMaskReply:
     """Returns the most probable WordPieces for each mask."""
-    mask_id = text_engine.tokenizer.vocab[MASK]
+    mask_id = loaded_export.tokenizer.vocab[MASK]
     positions = [
         position
         for position, token_id in enumerate(masked.ids)
@@ -104,7 +104,7 @@ def _decode_masks(
     ]
     # Drop probabilities of ids beyond the vocabulary, because the model's
     # embedding table may contain additional rows.
-    tokens = text_engine.tokenizer.tokens
+    tokens = loaded_export.tokenizer.tokens
     probabilities = outputs[0]["masked_lm_probabilities"]
     reply: FillMaskReply = {
         "masks": [
@@ -144,7 +144,7 @@ FILL_MASK = TextTask(
 
 
 def _decode_next_sentence(
-    text_engine: AnyTextEngine,
+    loaded_export: AnyLoadedExport,
     decoding_context: NetworkInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

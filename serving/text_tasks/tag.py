@@ -8,8 +8,8 @@ from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
 from model_folders.head_settings import TokenClassifierSettings
 from serving.engines import NetworkInput, OutputArrays
+from serving.text_tasks.loaded_export import LoadedExport
 from serving.text_tasks.request_fields import RequestField
-from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import EncodedRequest, ReplyOptions, TextTask
 
 
@@ -101,20 +101,20 @@ class _Sentence(NamedTuple):
 
 
 def _encode_words(
-    text_engine: TextEngine[TokenClassifierHead], request: TagRequest
+    loaded_export: LoadedExport[TokenClassifierHead], request: TagRequest
 ) -> EncodedRequest[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = text_engine.head.labels
+    labels = loaded_export.head.labels
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
         *sentence_windows.create_ner_features(
             [example],
             labels,
-            text_engine.max_seq_length,
-            text_engine.tokenizer,
+            loaded_export.max_seq_length,
+            loaded_export.tokenizer,
         )
     ]
     lengths = [len(window.tokens) for window in windows]
@@ -128,20 +128,20 @@ def _encode_words(
 
 
 def _decode_tags(
-    text_engine: TextEngine[TokenClassifierHead],
+    loaded_export: LoadedExport[TokenClassifierHead],
     sentence: _Sentence,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> TagReply:
     """Returns the tags of the words, and the entities in the text."""
     text, example, windows = sentence
-    labels = text_engine.head.labels
+    labels = loaded_export.head.labels
     (tags,), (probabilities,) = sentence_windows.choose_tags(
         [example],
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        legal_tags=text_engine.head.chooses_legal_tags,
+        legal_tags=loaded_export.head.chooses_legal_tags,
     )
     reply: TagReply = {
         "words": example.words,

@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from options.fields import option
 from serving.engines import NetworkInput, OutputArrays
+from serving.text_tasks.loaded_export import LoadedExport
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     Request,
@@ -21,11 +22,10 @@ from serving.text_tasks.request_fields import (
     RequestList,
     texts_in_field,
 )
-from serving.text_tasks.text_engine import TextEngine
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
-# What a text task must know of the head of a model, see text_engine.py.
+# What a text task must know of the head of a model, see loaded_export.py.
 HeadT = TypeVar("HeadT")
 HeadT_contra = TypeVar("HeadT_contra", contravariant=True)
 # The decoding context of a request: what decoding must know of it, such as the
@@ -88,14 +88,14 @@ class EncodeRequest(Protocol[HeadT_contra, RequestT_contra, ContextT]):
 
     def __call__(
         self,
-        text_engine: TextEngine[HeadT_contra],
+        loaded_export: LoadedExport[HeadT_contra],
         request: RequestT_contra,
         /,
     ) -> EncodedRequest[ContextT]:
         """Returns a request as the network reads it.
 
         Args:
-            text_engine: the model that gets the request.
+            loaded_export: the model that gets the request.
             request: request to encode, a TypedDict in the text task's file.
 
         Raises:
@@ -108,7 +108,7 @@ class DecodeReply(Protocol[HeadT_contra, ContextT_contra, ReplyT_co]):
 
     def __call__(
         self,
-        text_engine: TextEngine[HeadT_contra],
+        loaded_export: LoadedExport[HeadT_contra],
         decoding_context: ContextT_contra,
         outputs: list[OutputArrays],
         reply_options: ReplyOptions,
@@ -116,10 +116,10 @@ class DecodeReply(Protocol[HeadT_contra, ContextT_contra, ReplyT_co]):
     ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the text task's file.
 
-        The reply is plain Python. The `ModelAsker` rounds its numbers.
+        The reply is plain Python. `ask` in asking.py rounds its numbers.
 
         Args:
-            text_engine: the model that gets the request.
+            loaded_export: the model that gets the request.
             decoding_context: what `encode` returned beside the inputs.
             outputs: {name: array} for each input of the request.
             reply_options: options that change the reply.
@@ -140,8 +140,8 @@ class CheckFields(Protocol):
 class TextTask(Generic[HeadT, RequestT, ContextT, ReplyT_co]):
     """A task that an exported model does with texts, such as "classify".
 
-    `ModelAsker.ask` in asking.py gets requests, which may be unchecked JSON.
-    For each request, it calls `parse_request`, `encode`, the network and
+    `ask` in asking.py gets requests, which may be unchecked JSON. For each
+    request, it calls `parse_request`, `encode`, the network and
     `decode`. It returns the reply, or a `Failure` with the RequestError or the
     EngineError that one of these steps raised.
 

@@ -6,10 +6,10 @@ This depends on the class of the model, and on the settings of its head.
 import dataclasses
 import itertools
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from model_folders.head_settings import HeadSettings, output_mode_of
-from model_folders.kinds import KIND_OF_CLASS, ModelClass
+from model_folders.kinds import ModelClass
 from model_folders.output_modes import MULTILABEL, REGRESSION
 from serving.text_tasks.answer import ANSWER, SpanLabelerHead
 from serving.text_tasks.classify import CLASSIFY, RERANK, ClassifierHead
@@ -21,22 +21,15 @@ from serving.text_tasks.tokenize import TOKENIZE, without_pairs
 
 # What the text tasks of a model read of the settings of its head.
 Head: TypeAlias = ClassifierHead | SpanLabelerHead | TokenClassifierHead
-# {what a model is for: text tasks that it supports, the main task first}. Other
-# models read only ids.
-_TEXT_TASKS_OF_PIPELINE_TAG: dict[str, tuple[AnyTextTask, ...]] = {
-    "feature-extraction": (EMBED,),
-    "fill-mask": (FILL_MASK, NEXT_SENTENCE),
-    "question-answering": (ANSWER,),
-    "text-classification": (CLASSIFY, RERANK),
-    "token-classification": (TAG,),
-}
 # {class of the model: text tasks that the model supports, the main task first}.
-TEXT_TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
-    name: _TEXT_TASKS_OF_PIPELINE_TAG[kind.pipeline_tag]
-    for name, kind in KIND_OF_CLASS.items()
-    # An embedder is exported as its encoder.
-    if kind.pipeline_tag in _TEXT_TASKS_OF_PIPELINE_TAG
-    and name != ModelClass.EMBEDDER
+# Other models read only ids. An embedder is exported as its encoder. The help
+# of --task lists the tasks in this order.
+TEXT_TASKS_OF_CLASS: Final[dict[ModelClass, tuple[AnyTextTask, ...]]] = {
+    ModelClass.PRETRAINER: (FILL_MASK, NEXT_SENTENCE),
+    ModelClass.CLASSIFIER: (CLASSIFY, RERANK),
+    ModelClass.SPAN_LABELER: (ANSWER,),
+    ModelClass.TOKEN_CLASSIFIER: (TAG,),
+    ModelClass.ENCODER: (EMBED,),
 }
 
 

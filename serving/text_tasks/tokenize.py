@@ -10,12 +10,12 @@ from typing import NotRequired, TypedDict
 
 from data.text.token_windows import join_tokens
 from serving.engines import NetworkInput, OutputArrays
+from serving.text_tasks.loaded_export import AnyLoadedExport
 from serving.text_tasks.request_fields import (
     Request,
     RequestError,
     RequestField,
 )
-from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
@@ -50,30 +50,30 @@ class CutReply(TypedDict):
 
 
 def encode_pair(
-    text_engine: AnyTextEngine, request: PairRequest
+    loaded_export: AnyLoadedExport, request: PairRequest
 ) -> EncodedRequest[NetworkInput]:
     """Turns one or two texts into one input, which decoding reads too."""
-    max_seq_length = text_engine.max_seq_length
+    max_seq_length = loaded_export.max_seq_length
     text_a, text_b = pair_of(request)
     network_input = create_input(
-        text_engine,
-        text_engine.tokenizer.tokenize_beginning(text_a, max_seq_length),
-        text_engine.tokenizer.tokenize_beginning(text_b, max_seq_length),
+        loaded_export,
+        loaded_export.tokenizer.tokenize_beginning(text_a, max_seq_length),
+        loaded_export.tokenizer.tokenize_beginning(text_b, max_seq_length),
     )
     return EncodedRequest([network_input], network_input)
 
 
 def create_input(
-    text_engine: AnyTextEngine,
+    loaded_export: AnyLoadedExport,
     tokens_a: list[str],
     tokens_b: Sequence[str] = (),
 ) -> NetworkInput:
     """Creates the input that joins the WordPieces of one or two texts."""
-    max_seq_length = text_engine.max_seq_length
+    max_seq_length = loaded_export.max_seq_length
     tokens, first_length, num_cut = join_tokens(
         tokens_a, tokens_b, max_seq_length
     )
-    ids = text_engine.tokenizer.convert_tokens_to_ids(tokens)
+    ids = loaded_export.tokenizer.convert_tokens_to_ids(tokens)
     return NetworkInput(ids, first_length, num_cut)
 
 
@@ -134,12 +134,12 @@ class TokenizeReply(TypedDict):
 
 
 def _encode_tokens(
-    text_engine: AnyTextEngine, request: PairRequest
+    loaded_export: AnyLoadedExport, request: PairRequest
 ) -> EncodedRequest[TokenizeReply]:
     """Creates the reply, and no input, so that the network does not run."""
-    tokenizer = text_engine.tokenizer
+    tokenizer = loaded_export.tokenizer
     tokens_a, tokens_b = map(tokenizer.tokenize, pair_of(request))
-    network_input = create_input(text_engine, tokens_a, tokens_b)
+    network_input = create_input(loaded_export, tokens_a, tokens_b)
     reply: TokenizeReply = {
         "tokens": tokenizer.convert_ids_to_tokens(network_input.ids),
         "num_wordpieces": len(tokens_a) + len(tokens_b),
@@ -148,7 +148,7 @@ def _encode_tokens(
 
 
 def _decode_tokens(
-    text_engine: AnyTextEngine,
+    loaded_export: AnyLoadedExport,
     decoding_context: TokenizeReply,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

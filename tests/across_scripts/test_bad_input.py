@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 from data.io import tf_examples, tfrecords
-from modeling.checkpoints import tf1_checkpoint
+from modeling.checkpoints import tf1_writer
 from tests.support import script_runner
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
@@ -58,7 +58,7 @@ def write_wrong_records(folder, sample_records):
 def write_wrong_weights(folder, run):
     """Writes a checkpoint without its values, and a run of such ones."""
     write_config(folder / "fewer_words.json", vocab_size=100)
-    tf1_checkpoint.write_checkpoint(
+    tf1_writer.write_checkpoint(
         folder / "cut.ckpt", {"global_step": tf.Variable(0)}
     )
     os.truncate(folder / "cut.ckpt.data-00000-of-00001", 1)

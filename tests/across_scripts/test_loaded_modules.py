@@ -27,7 +27,7 @@ from serving.http import server_process
 from serving.http.server_state import ExportToServe
 from serving.engines import EngineOptions
 
-ExportToServe(sys.argv[1], EngineOptions(engine="litert")).load()
+ExportToServe(sys.argv[1], EngineOptions(engine="litert")).load_worker()
 """
 
 

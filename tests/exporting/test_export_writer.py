@@ -3,10 +3,9 @@
 import pytest
 
 import modeling
-from exporting.export_writer import CREATE_SIGNATURES_OF_CLASS, export
+from exporting.export_writer import export
 from files.json_files import read_json
 from model_folders.model_json import MODEL_JSON_FILE
-from serving.text_tasks.text_task_registry import TEXT_TASKS_OF_CLASS
 from tests.support import fresh_process
 from tests.support.models import tiny_config
 from tests.support.serving.exports import LABELS, create_model, create_options
@@ -46,11 +45,6 @@ def test_an_embedder_is_exported_as_its_encoder(tmp_path):
     export(tmp_path / "export", model, {}, create_options("litert"))
     described = read_json(tmp_path / "export" / MODEL_JSON_FILE)
     assert described["task"]["name"] == "BertModel"
-
-
-def test_each_class_that_answers_texts_can_be_exported():
-    """Else a new class lacks its entry."""
-    assert TEXT_TASKS_OF_CLASS.keys() <= CREATE_SIGNATURES_OF_CLASS.keys()
 
 
 @pytest.mark.slow

@@ -25,10 +25,6 @@ def test_the_kind_of_a_model_is_the_name_of_its_class():
     assert kinds.model_class_of(BertClassifier()) == ModelClass.CLASSIFIER
 
 
-def test_each_class_has_a_kind():
-    assert {*ModelClass} == {*kinds.KIND_OF_CLASS}
-
-
 def test_the_class_of_a_model_is_one_of_the_list():
     class BertEmbedder:
         pass

@@ -78,7 +78,7 @@ def test_modeling_needs_tensorflow_for_its_checkpoints_alone(tmp_path):
     target = tmp_path / "new/model"
     done = fresh_process.run("-c", _WITHOUT, source, target)
     output = done.check().stdout
-    assert output == "modeling.checkpoints.tf1_checkpoint imports tensorflow\n"
+    assert output == "modeling.checkpoints.tf1_writer imports tensorflow\n"
 
 
 _PARALLEL = """

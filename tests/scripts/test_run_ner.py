@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from data.ner import entity_scoring
-from modeling.checkpoints import tf1_checkpoint
+from modeling.checkpoints import tf1_writer
 from tests.support import script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.output_files import read_json_lines, read_results, snapshot
@@ -146,7 +146,7 @@ def export_model(flags, tmp_path_factory):
     weights["bert/embeddings/word_embeddings"][-1] = 1e4
     variables = {name: tf.Variable(value) for name, value in weights.items()}
     shutil.copytree(flags["export_weights"], folder / "model")
-    tf1_checkpoint.write_checkpoint(folder / "model/bert_model.ckpt", variables)
+    tf1_writer.write_checkpoint(folder / "model/bert_model.ckpt", variables)
 
     def export_model(export_dir, more):
         return script_runner.run(

@@ -49,7 +49,7 @@ def ask_server(load_text_model, saved_models_folder):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     # These import FastAPI.
     from serving.http.app import ServerApp
-    from serving.http.served_model import ServedModel
+    from serving.http.model_worker import ModelWorker
     from serving.http.server_state import ExportToServe
 
     exports = {
@@ -59,7 +59,7 @@ def ask_server(load_text_model, saved_models_folder):
     }
     app = ServerApp.create(exports)
     for name in exports:
-        app.state.models[name] = ServedModel(load_text_model(name))
+        app.state.workers[name] = ModelWorker(load_text_model(name))
 
     def send(method, path, body=None):
         text = body if isinstance(body, str) else json.dumps(body)

@@ -233,8 +233,9 @@ def test_the_network_runs_on_any_backend_of_keras():
     others = (
         ROOT / "modeling/accelerated",
         ROOT / "modeling/checkpoints/tf1_checkpoint.py",
+        ROOT / "modeling/checkpoints/tf1_writer.py",
         ROOT / "model_folders/formats/object_based_weights.py",
-        ROOT / "model_folders/formats/tf1.py",
+        ROOT / "model_folders/formats/tf1_weights.py",
     )
     wrong = [
         path

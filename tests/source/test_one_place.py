@@ -55,7 +55,7 @@ MODULE_OF_PRIVATE_NAME = {
     "_initial_seed": "modeling/ops.py",
     "_use_weight_decay": "training/optimizers/adamw.py",
     "StatelessScope": "modeling/accelerated/graphs.py",
-    "tensor_bundle_pb2": f"{_FORMATS}/tf1.py",
+    "tensor_bundle_pb2": f"{_FORMATS}/tf1_weights.py",
     "trackable_object_graph_pb2": f"{_FORMATS}/object_based_weights.py",
 }
 # Names that uvicorn does not document. All are in one module.

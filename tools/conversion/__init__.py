@@ -6,5 +6,6 @@ stages:
 
     convert_checkpoint_config.py: the flags of tools/convert_checkpoint.py
     conversion_stages.py: chooses a format, loads a model and its tokenizer, and
-        writes them in this format
+        extends the vocabulary
+    model_copy.py: what is written in this format
 """

@@ -3,26 +3,19 @@
 Each public function takes the results of those before it.
 """
 
-import functools
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+import dataclasses
+from typing import NamedTuple
 
 from absl import logging
 
 import modeling
-from data.text import tokenization, vocabulary_learning
-from model_folders import kinds
+from data.text import vocabulary_learning
+from data.text.tokenization import FullTokenizer, load_tokenizer
 from model_folders.bert_config import BertConfig
-from model_folders.cards import model_card
-from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.formats.head_names import head_classes_of
 from model_folders.formats.huggingface_weights import find_huggingface
-from model_folders.formats.sentence_transformers import read_vector_files
-from model_folders.head_settings import classifier_settings_of
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
-from model_folders.reading.input_length import read_max_seq_length
 from model_folders.reading.preset import Preset
 from tools.conversion.convert_checkpoint_config import (
     CLASS_OF_FLAG,
@@ -30,9 +23,7 @@ from tools.conversion.convert_checkpoint_config import (
     CheckpointFormat,
     ConvertCheckpointConfig,
 )
-
-if TYPE_CHECKING:
-    from modeling.base_model import BaseModel
+from tools.conversion.model_copy import ModelCopy
 
 
 def choose_class_to_convert(
@@ -106,7 +97,7 @@ def load_checkpoint_tokenizer(
     config: ConvertCheckpointConfig,
     bert_config: BertConfig,
     preset: Preset,
-) -> tokenization.FullTokenizer:
+) -> FullTokenizer:
     """Returns the checkpoint's tokenizer, after checking that it fits.
 
     Raises:
@@ -116,7 +107,7 @@ def load_checkpoint_tokenizer(
     vocab_file = config.vocab_file or preset.vocab_file
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {preset.folder}; set --vocab_file")
-    tokenizer = tokenization.load_tokenizer(
+    tokenizer = load_tokenizer(
         vocab_file,
         config.do_lower_case,
         preset,
@@ -126,36 +117,43 @@ def load_checkpoint_tokenizer(
     return tokenizer
 
 
-def extend_tokenizer(
-    tokenizer: tokenization.FullTokenizer, extended_vocab_file: str
-) -> tuple[tokenization.FullTokenizer, list[list[int]]]:
-    """Returns the tokenizer of the extended vocabulary, and its old ids.
+class VocabularyExtension(NamedTuple):
+    """A vocabulary with new words, and where their embeddings come from.
 
-    The old ids are, for each token of the extended vocabulary, the ids of the
-    old tokens whose embeddings are averaged.
+    Attributes:
+        tokenizer: tokenizer of the extended vocabulary.
+        averaged_ids: for each of its WordPieces, the ids of the old WordPieces
+            whose embeddings are averaged.
+    """
+
+    tokenizer: FullTokenizer
+    averaged_ids: list[list[int]]
+
+
+def read_vocabulary_extension(
+    extended_vocab_file: str, tokenizer: FullTokenizer
+) -> VocabularyExtension:
+    """Reads a vocabulary that extends that of a tokenizer.
 
     Raises:
-        ValueError: the extended vocabulary does not extend the old one.
+        ValueError: the vocabulary of the file does not extend the old one.
         OSError: the file cannot be read.
     """
-    extended = tokenization.FullTokenizer(
-        extended_vocab_file, tokenizer.do_lower_case
-    )
+    extended = FullTokenizer(extended_vocab_file, tokenizer.do_lower_case)
     extended.vocabulary.check_tokens()
-    old_ids = vocabulary_learning.list_old_ids(
+    averaged_ids = vocabulary_learning.list_old_ids(
         tokenizer.tokens, extended.tokens
     )
-    return extended, old_ids
+    return VocabularyExtension(extended, averaged_ids)
 
 
-def load_model_to_convert(
+def load_copy(
     preset: Preset,
     bert_config: BertConfig,
     model_class: ModelClass,
-) -> tuple["BaseModel", list[str]]:
+    tokenizer: FullTokenizer,
+) -> ModelCopy:
     """Creates a model of a class, and loads its weights.
-
-    Returns the model, and the names of the weights that the checkpoint lacks.
 
     Raises:
         ValueError: the checkpoint contains no weights of the head.
@@ -179,104 +177,19 @@ def load_model_to_convert(
         )
     if report.unused:
         logging.warning("Unused checkpoint entries: %s", report.unused)
-    return model, report.missing
-
-
-def write_copy(
-    config: ConvertCheckpointConfig,
-    preset: Preset,
-    model: "BaseModel",
-    tokenizer: tokenization.FullTokenizer,
-    *,
-    missing: Sequence[str],
-    output_format: CheckpointFormat,
-) -> None:
-    """Writes the copy of a model to --output_dir.
-
-    Args:
-        config: names --output_dir.
-        preset: what the copied folder states: labels, casing and settings.
-        model: the model to write, with the weights in memory.
-        tokenizer: its vocabulary is written beside the weights.
-        missing: names of the weights that the checkpoint lacks. The copy does
-            not contain them.
-        output_format: format to write.
-
-    Raises:
-        ValueError: the format cannot contain this model.
-        OSError: the folder cannot be written.
-    """
-    model_class = kinds.listed_class_of(model)
-    max_seq_length = read_max_seq_length(
-        preset, model_class, model.config.max_position_embeddings
-    )
-    contents = create_model_json_of_copy(
-        preset,
-        model_class,
-        {"max_seq_length": max_seq_length},
-        extends_vocab=bool(config.extended_vocab_file),
-    )
-    has_labels = kinds.KIND_OF_CLASS[model_class].has_labels
-    card_class: type[model_card.Card] = model_card.WeightsCard
-    if output_format == "huggingface":
-        card_class = model_card.HuggingFaceCard
-    card = card_class(
-        model_json=contents,
-        labels=preset.labels if has_labels else None,
-        do_lower_case=tokenizer.do_lower_case,
-    )
-    files = card.create_copy_files()
-    if model_class == ModelClass.ENCODER:
-        files |= read_vector_files(Path(preset.folder))
-    save = _choose_save(preset, model_class, max_seq_length, output_format)
-    save(
-        model,
-        config.output_dir,
+    return ModelCopy(
+        preset=preset,
+        model=model,
         tokenizer=tokenizer,
-        labels=card.labels,
-        leave_out=missing,
-        files=files,
+        missing=report.missing,
     )
 
 
-class _Save(Protocol):
-    """A function that writes a model in a format."""
-
-    def __call__(
-        self,
-        model: "BaseModel",
-        folder: str,
-        /,
-        *,
-        tokenizer: tokenization.FullTokenizer,
-        labels: Sequence[str] | None,
-        leave_out: Sequence[str],
-        files: Mapping[str, str],
-    ) -> None:
-        """Writes the files of a model to a folder, as `save_release` does."""
-
-
-def _choose_save(
-    preset: Preset,
-    model_class: ModelClass,
-    max_seq_length: int,
-    output_format: CheckpointFormat,
-) -> _Save:
-    """Returns the function that writes a model with this head in a format."""
-    head_settings = classifier_settings_of(preset.head_settings)
-    if output_format == "kerashub":
-        return functools.partial(
-            modeling.save_kerashub,
-            max_length=max_seq_length,
-            output_mode=head_settings.get("output_mode"),
-        )
-    if output_format == "huggingface":
-        problem_type = None
-        if model_class == ModelClass.CLASSIFIER:
-            problem_type = head_settings.get("problem_type")
-        return functools.partial(
-            modeling.save_huggingface,
-            max_length=max_seq_length,
-            problem_type=problem_type,
-        )
-    return modeling.save_release
+def extend_copy(copy: ModelCopy, extension: VocabularyExtension) -> ModelCopy:
+    """Returns a copy of a model whose vocabulary is extended."""
+    return dataclasses.replace(
+        copy,
+        model=modeling.extend_model(copy.model, extension.averaged_ids),
+        tokenizer=extension.tokenizer,
+        extends_vocab=True,
+    )

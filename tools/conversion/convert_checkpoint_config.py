@@ -1,24 +1,25 @@
 """The flags of tools/convert_checkpoint.py."""
 
 import dataclasses
-from typing import Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from model_folders.kinds import ModelClass
 from options.config import Config
 from options.fields import PathType, option
 
 CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
-# {value of --model: name of the model's class in this project}.
-CLASS_OF_FLAG: dict[str, ModelClass] = {
-    "bert": ModelClass.ENCODER,
-    "pretraining": ModelClass.PRETRAINER,
-    "classifier": ModelClass.CLASSIFIER,
-    "squad": ModelClass.SPAN_LABELER,
-    "token_classifier": ModelClass.TOKEN_CLASSIFIER,
-    "multiple_choice": ModelClass.MULTIPLE_CHOICE,
+# {class of a model: value of --model}. An embedder has the weights of its
+# encoder.
+FLAG_OF_CLASS: Final[dict[ModelClass, str]] = {
+    ModelClass.ENCODER: "bert",
+    ModelClass.PRETRAINER: "pretraining",
+    ModelClass.CLASSIFIER: "classifier",
+    ModelClass.SPAN_LABELER: "squad",
+    ModelClass.TOKEN_CLASSIFIER: "token_classifier",
+    ModelClass.MULTIPLE_CHOICE: "multiple_choice",
 }
-FLAG_OF_CLASS = {
-    model_class: value for value, model_class in CLASS_OF_FLAG.items()
+CLASS_OF_FLAG = {
+    value: model_class for model_class, value in FLAG_OF_CLASS.items()
 }
 
 

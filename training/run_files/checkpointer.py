@@ -30,8 +30,11 @@ from model_folders.checkpoint_folders import (
     CHECKPOINT_PREFIX,
     list_checkpoint_steps,
 )
-from model_folders.formats.tf1 import check_tf1_files, open_tf1_checkpoint
-from modeling.checkpoints import tf1_checkpoint
+from model_folders.formats.tf1_weights import (
+    check_tf1_files,
+    open_tf1_checkpoint,
+)
+from modeling.checkpoints import tf1_writer
 from training.optimizers.adamw import TrainingOptimizer
 
 # Keras's name of the variable in a `keras.random.SeedGenerator`.
@@ -102,7 +105,7 @@ class Checkpointer:
         if not self._is_chief:
             return
         path = f"{self._folder}/{CHECKPOINT_PREFIX}-{step}"
-        tf1_checkpoint.write_checkpoint(path, variables)
+        tf1_writer.write_checkpoint(path, variables)
         remove_old_checkpoints(
             self._folder,
             step,
@@ -262,10 +265,10 @@ def link_checkpoint(step: int, source_folder: StrPath, folder: StrPath) -> None:
     partial = f"{target}.partial"
     with contextlib.suppress(OSError):
         check_tf1_files(source)
-        for end in tf1_checkpoint.ENDINGS:
+        for end in tf1_writer.ENDINGS:
             Path(partial + end).unlink(missing_ok=True)
             os.link(os.path.realpath(source + end), partial + end)
-        for end in reversed(tf1_checkpoint.ENDINGS):
+        for end in reversed(tf1_writer.ENDINGS):
             Path(target + end).unlink(missing_ok=True)
-        for end in tf1_checkpoint.ENDINGS:
+        for end in tf1_writer.ENDINGS:
             os.rename(partial + end, target + end)

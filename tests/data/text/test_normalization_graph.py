@@ -13,7 +13,7 @@ def normalize_text(text, do_lower_case=True):
     characters = "".join(map(chr, chars.code_points.numpy()))
     # The line end becomes the last space.
     assert characters[-1] == " "
-    return characters[:-1], chars.source.numpy().tolist()[:-1]
+    return characters[:-1], chars.decoded_indices.numpy().tolist()[:-1]
 
 
 @pytest.mark.parametrize(

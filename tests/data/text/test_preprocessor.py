@@ -7,7 +7,7 @@ import tensorflow as tf
 import modeling
 from data import text as data_text
 from data.text import BertTextClassifierPreprocessor
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.loaded_export import LoadedExport
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support import fresh_process
 from tests.support.tokenizers.preprocessor_cases import (
@@ -59,7 +59,7 @@ def test_one_pair_becomes_a_batch_of_one(preprocessor, sample_tokenizer):
 def test_wordpieces_are_those_that_predict_shows(sample_tokenizer):
     """predict.py --task=tokenize shows the same WordPieces of nasty texts."""
     preprocessor = BertTextClassifierPreprocessor(sample_tokenizer, 24)
-    text_engine = TextEngine(
+    loaded_export = LoadedExport(
         engine=None,  # The task runs no network.
         tokenizer=sample_tokenizer,
         max_seq_length=24,
@@ -70,7 +70,7 @@ def test_wordpieces_are_those_that_predict_shows(sample_tokenizer):
     ids, mask = (np.array(actual[name]) for name in NAMES[:2])
     for row, (first, second) in enumerate(zip(texts, seconds, strict=True)):
         request = {"text_a": first, "text_b": second}
-        _, reply = TOKENIZE.encode(text_engine, request)
+        _, reply = TOKENIZE.encode(loaded_export, request)
         real = ids[row][mask[row] > 0]
         assert sample_tokenizer.convert_ids_to_tokens(real) == reply["tokens"]
 

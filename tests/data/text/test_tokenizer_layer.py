@@ -113,7 +113,7 @@ def test_offsets_point_into_the_text_as_given(pair):
         "a\0b \u00ad" + "\u00e9" * 201 + " end",
     ]
     ids, first_chars, chars = layer.tokenize_with_chars(tf.constant(texts))
-    source = chars.source.numpy()
+    source = chars.decoded_indices.numpy()
     joined = "\n".join(texts)
     pieces = tokenizer.convert_ids_to_tokens(ids.flat_values.numpy())
     surfaces = []

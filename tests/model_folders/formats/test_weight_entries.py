@@ -44,8 +44,8 @@ def test_a_variable_of_the_scope_is_preferred_to_one_outside():
 
 def test_a_block_may_start_from_another_one():
     name = "bert/encoder/layer_1/output/bias"
-    source = weight_entries.source_name(name, [0, 11])
-    assert source == "bert/encoder/layer_11/output/bias"
+    entry_name = weight_entries.entry_name_of(name, [0, 11])
+    assert entry_name == "bert/encoder/layer_11/output/bias"
 
 
 def test_a_name_that_cannot_be_printed_is_quoted():

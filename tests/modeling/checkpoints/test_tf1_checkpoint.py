@@ -15,7 +15,7 @@ from modeling import (
     read_shapes,
     save_checkpoint,
 )
-from modeling.checkpoints.tf1_checkpoint import write_checkpoint
+from modeling.checkpoints.tf1_writer import write_checkpoint
 from modeling.checkpoints.variables import google_name_of
 from tests.support import golden
 from tests.support.checkpoints import (

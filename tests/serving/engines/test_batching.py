@@ -15,13 +15,13 @@ def create_input(length, first_id=1):
     return NetworkInput([*range(first_id, first_id + length)], length)
 
 
-def plan(lengths_of_key, max_tokens, needs_single_rows=False):
+def plan(lengths_of_key, max_wordpieces, needs_single_rows=False):
     """Returns the batches of requests, {key: lengths of the inputs}."""
     requests = {
         key: [create_input(length) for length in input_lengths]
         for key, input_lengths in lengths_of_key.items()
     }
-    limits = batching.BatchLimits((8, 16), max_tokens, needs_single_rows)
+    limits = batching.BatchLimits((8, 16), max_wordpieces, needs_single_rows)
     return [*batching.plan_batches(requests, limits)]
 
 
@@ -31,7 +31,7 @@ def places(batch):
 
 
 def test_the_longest_inputs_are_batched_first():
-    batches = plan({0: [3, 12], 1: [9], 2: [5]}, max_tokens=32)
+    batches = plan({0: [3, 12], 1: [9], 2: [5]}, max_wordpieces=32)
     assert [places(batch) for batch in batches] == [
         [(0, 1), (1, 0)],
         [(2, 0), (0, 0)],
@@ -39,32 +39,32 @@ def test_the_longest_inputs_are_batched_first():
 
 
 def test_inputs_of_one_length_keep_the_order_of_the_requests():
-    (batch,) = plan({7: [4], 2: [4, 4], 5: [4]}, max_tokens=64)
+    (batch,) = plan({7: [4], 2: [4, 4], 5: [4]}, max_wordpieces=64)
     assert places(batch) == [(7, 0), (2, 0), (2, 1), (5, 0)]
 
 
 def test_a_batch_is_padded_to_the_shortest_length_that_fits():
-    batches = plan({0: [9], 1: [8]}, max_tokens=16)
+    batches = plan({0: [9], 1: [8]}, max_wordpieces=16)
     assert [batch.length for batch in batches] == [16, 8]
 
 
 def test_a_batch_counts_the_padding_as_wordpieces():
-    batches = plan({0: [5] * 5}, max_tokens=16)
+    batches = plan({0: [5] * 5}, max_wordpieces=16)
     assert [len(batch.rows) for batch in batches] == [2, 2, 1]
 
 
 def test_an_input_above_the_limit_is_a_batch_of_its_own():
-    batches = plan({0: [16, 16]}, max_tokens=8)
+    batches = plan({0: [16, 16]}, max_wordpieces=8)
     assert [places(batch) for batch in batches] == [[(0, 0)], [(0, 1)]]
 
 
 def test_single_rows_are_batches_of_one():
-    batches = plan({0: [5, 5]}, max_tokens=64, needs_single_rows=True)
+    batches = plan({0: [5, 5]}, max_wordpieces=64, needs_single_rows=True)
     assert [places(batch) for batch in batches] == [[(0, 0)], [(0, 1)]]
 
 
 def test_without_requests_there_are_no_batches():
-    assert plan({}, max_tokens=64) == []
+    assert plan({}, max_wordpieces=64) == []
 
 
 def test_a_batch_is_padded_after_its_wordpieces():
@@ -106,7 +106,7 @@ def collect(collector, batch, values):
 def two_batches():
     """Requests 0, of a short and a long input, and 1, in two batches."""
     requests = {0: [create_input(3), create_input(12)], 1: [create_input(9)]}
-    limits = batching.BatchLimits([8, 16], max_tokens=32)
+    limits = batching.BatchLimits([8, 16], max_wordpieces=32)
     batches = batching.plan_batches(requests, limits)
     return batching.OutputCollector(requests), [*batches]
 

@@ -184,7 +184,7 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     rows = []
     for text in texts:
         encoded = in_int8.text_task().encode(
-            in_int8.text_engine, {"text_a": text}
+            in_int8.loaded_export, {"text_a": text}
         )
         (network_input,) = encoded.inputs
         rows.append(network_input.ids)

@@ -1,6 +1,6 @@
 """Evaluations of an export on records."""
 
-from serving.engines.engine import MAX_BATCH_TOKENS
+from serving.engines.engine import MAX_BATCH_WORDPIECES
 from tests.support.serving import exports
 from tests.support.tasks.batch_keeping_task import LENGTH, BatchKeepingTask
 
@@ -8,7 +8,7 @@ from tests.support.tasks.batch_keeping_task import LENGTH, BatchKeepingTask
 def test_records_are_scored_in_batches_of_bounded_size(
     export_folders, tmp_path
 ):
-    size = MAX_BATCH_TOKENS // LENGTH
+    size = MAX_BATCH_WORDPIECES // LENGTH
     task = BatchKeepingTask(tmp_path, [[7] * LENGTH] * (2 * size + 1))
     scores = task.evaluate_export(export_folders["classifier"])
     assert scores == {

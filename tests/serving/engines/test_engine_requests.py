@@ -22,7 +22,7 @@ def test_each_request_gets_the_outputs_of_its_inputs():
         3: [NetworkInput([1, 2], 2), NetworkInput([9] * 10, 10)],
         5: [NetworkInput([7], 1)],
     }
-    steps = run_all(NumpyEngine(), requests, values_per_token=MANY_VALUES)
+    steps = run_all(NumpyEngine(), requests, values_per_wordpiece=MANY_VALUES)
     assert steps == [
         {},
         {3: [{"ids_sum": 3}, {"ids_sum": 90}], 5: [{"ids_sum": 7}]},
@@ -58,7 +58,7 @@ def test_inputs_are_padded_to_the_next_length_otherwise():
 def test_a_network_with_many_outputs_gets_smaller_batches():
     engine = NumpyEngine()
     requests = {key: [NetworkInput([4, 5], 2)] for key in range(4)}
-    run_all(engine, requests, values_per_token=MANY_VALUES)
+    run_all(engine, requests, values_per_wordpiece=MANY_VALUES)
     assert engine.shapes == [(2, 8), (2, 8)]
 
 

@@ -11,7 +11,7 @@ import exporting
 import serving
 from serving.engines import EngineError, EngineOptions
 from serving.http.app import ServerApp
-from serving.http.served_model import ServedModel
+from serving.http.model_worker import ModelWorker
 from serving.http.server_state import ExportToServe
 from tests.support.serving import asgi, exports
 
@@ -39,7 +39,7 @@ def post(caplog):
         async def main():
             export = ExportToServe(model.path, EngineOptions())
             server = ServerApp.create({"m": export})
-            server.state.models["m"] = ServedModel(model)
+            server.state.workers["m"] = ModelWorker(model)
             caplog.clear()
             return await asgi.post(server, PATH, {"text": texts})
 

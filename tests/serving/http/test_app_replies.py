@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.serve_config import LimitOptions
-from serving.text_tasks.asking import ModelAsker
+from serving.text_tasks import asking
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
 from tests.support.serving.exports import TEXT_TASK_REQUESTS
@@ -28,9 +28,9 @@ def ask_python(load_text_model):
     def ask(kind, task, requests):
         model = load_text_model(kind)
         reply_options = ReplyOptions(top_k=8, n_best=8)
-        return ModelAsker(
-            model.text_engine, model.text_task(task), reply_options
-        ).ask(requests)
+        return asking.ask(
+            model.loaded_export, model.text_task(task), requests, reply_options
+        )
 
     return ask
 

@@ -1,7 +1,7 @@
 """Which calls to a model of serve.py form a batch, and whose turn it is.
 
 How a model computes the batches is tested in
-tests/serving/http/test_served_model.py.
+tests/serving/http/test_model_worker.py.
 """
 
 import pytest

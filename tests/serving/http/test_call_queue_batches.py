@@ -30,7 +30,7 @@ def test_a_call_beyond_the_limits_is_long(texts):
 def test_each_call_of_a_batch_gets_its_own_replies():
     calls = [create_call("a"), create_call("b", "c")]
     batch = CallBatch(calls)
-    batch.run(EchoModel(EchoEngine()).text_engine, seconds=60)
+    batch.run(EchoModel(EchoEngine()).loaded_export, seconds=60)
     assert batch.is_computed
     batch.finish()
     replies = [call.future.result() for call in calls]
@@ -43,13 +43,13 @@ def test_each_call_of_a_batch_gets_its_own_replies():
 def test_a_batch_without_time_left_runs_one_slice_at_a_turn():
     engine = EchoEngine()
     batch = CallBatch([create_call("a", "b")])
-    text_engine = EchoModel(engine).text_engine
+    loaded_export = EchoModel(engine).loaded_export
     # Two slices encode the texts, and two compute them.
     for _ in range(4):
-        batch.run(text_engine, seconds=-1)
+        batch.run(loaded_export, seconds=-1)
         assert not batch.is_computed
     assert engine.computed == ["a", "b"]
-    batch.run(text_engine, seconds=-1)
+    batch.run(loaded_export, seconds=-1)
     assert batch.is_computed
 
 
@@ -57,7 +57,7 @@ def compute_reply(text, engine):
     """Returns the JSON text of the reply to a text."""
     call = create_call(text)
     batch = CallBatch([call])
-    batch.run(EchoModel(engine).text_engine, seconds=60)
+    batch.run(EchoModel(engine).loaded_export, seconds=60)
     batch.finish()
     (reply,) = call.future.result()
     return reply

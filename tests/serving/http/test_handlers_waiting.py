@@ -18,7 +18,7 @@ from tests.support.serving.echo_models import (
     TASK,
     EchoEngine,
     EchoExport,
-    load_echo,
+    create_echo_worker,
     submit,
 )
 
@@ -35,14 +35,14 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
     async def main():
         may_run = threading.Event()
         engine = EchoEngine(may_run.wait)
-        served_model = load_echo(engine)
-        first = submit(served_model, TASK, "first")
+        worker = create_echo_worker(engine)
+        first = submit(worker, TASK, "first")
         await asyncio.sleep(0)
         server = ServerApp.create(
             {"m": EchoExport(engine=engine)},
             limits=LimitOptions(timeout_s=0.05),
         )
-        server.state.models["m"] = served_model
+        server.state.workers["m"] = worker
 
         body = {"text": texts}
         status, reply = await asgi.post(server, "/api/models/m/task", body)
@@ -50,7 +50,7 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
         assert advice in reply["error"]
         may_run.set()
         await first
-        await submit(served_model, TASK, "last")
+        await submit(worker, TASK, "last")
         return engine.batches
 
     # Nobody waits for the reply anymore.

@@ -29,7 +29,7 @@ from tests.support.waiting import TIMEOUT, wait_until
 class EndlessExport(ExportToServe):
     """An export whose model is never loaded."""
 
-    def load(self):
+    def load_worker(self):
         threading.Event().wait()
 
 

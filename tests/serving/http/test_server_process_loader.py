@@ -17,7 +17,7 @@ URL = "http://127.0.0.1:1"
 class DamagedExport(EchoExport):
     """An export that cannot be read."""
 
-    def load(self):
+    def load_worker(self):
         raise OSError("model.json is damaged")
 
 

@@ -36,9 +36,9 @@ def test_a_server_whose_models_are_loaded_is_ready(state):
 
 def test_a_model_is_found_by_its_name_once_it_is_loaded(state):
     with pytest.raises(HttpError, match="still loading"):
-        state.find_model("m")
+        state.find_worker("m")
     state.load_models()
-    assert state.find_model("m") is state.models["m"]
+    assert state.find_worker("m") is state.workers["m"]
 
 
 def test_an_export_is_found_by_its_name_before_it_is_loaded(state):
@@ -47,7 +47,7 @@ def test_an_export_is_found_by_its_name_before_it_is_loaded(state):
 
 def test_another_name_is_refused_with_the_names_to_choose_from(state):
     state.load_models()
-    for find in (state.find_export, state.find_model):
+    for find in (state.find_export, state.find_worker):
         with pytest.raises(
             HttpError, match="no model 'n'; choose from m"
         ) as caught:
@@ -66,9 +66,9 @@ def test_a_loaded_export_computes_the_text_tasks_of_its_model(export_folders):
     export = ExportToServe(
         str(export_folders["classifier"]), EngineOptions(engine="litert")
     )
-    served_model = export.load()
-    assert served_model.main_text_task.name == "classify"
-    assert served_model.description["engine"] == "litert"
+    worker = export.load_worker()
+    assert worker.text_model.text_task().name == "classify"
+    assert worker.text_model.engine.name == "litert"
 
 
 def test_a_model_that_accepts_no_text_is_refused(saved_models_folder):
@@ -76,4 +76,4 @@ def test_a_model_that_accepts_no_text_is_refused(saved_models_folder):
         str(saved_models_folder / "multiple_choice"), EngineOptions()
     )
     with pytest.raises(ValueError, match="multiple_choice accepts no text"):
-        export.load()
+        export.load_worker()

@@ -9,7 +9,7 @@ import predict
 import serving
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
-from serving.text_tasks.asking import ModelAsker
+from serving.text_tasks.asking import ask
 from serving.text_tasks.text_task import ReplyOptions
 from serving.text_tasks.text_task_registry import list_text_tasks
 from tests.support.checkpoints import assert_same
@@ -108,15 +108,17 @@ def test_a_line_is_answered_as_in_python(
         tmp_path, saved_models_folder / kind, lines, task=task, **flags
     )
     model = load_text_model(kind)
-    asker = ModelAsker(
-        model.text_engine, model.text_task(task), ReplyOptions(**flags)
+    replies = ask(
+        model.loaded_export,
+        model.text_task(task),
+        lines,
+        ReplyOptions(**flags),
     )
-    for line, reply in zip(lines, result, strict=True):
+    for line, reply, expected in zip(lines, result, replies, strict=True):
         # The reply begins with the fields of the line, but for a mere text.
         kept = line if [*line] != ["text"] else {}
         assert [*reply][: len(kept)] == [*kept]
         assert {name: reply.pop(name) for name in kept} == kept
-        (expected,) = asker.ask([line])
         for name in kept:
             expected.pop(name, None)
         assert_same(reply, expected)
@@ -138,10 +140,13 @@ def test_the_page_describes_every_text_task():
 def test_the_page_names_every_field_of_a_reply(task, load_text_model):
     kind, lines, flags = REQUESTS[task]
     model = load_text_model(kind)
-    asker = ModelAsker(
-        model.text_engine, model.text_task(task), ReplyOptions(**flags)
+    replies = ask(
+        model.loaded_export,
+        model.text_task(task),
+        lines,
+        ReplyOptions(**flags),
     )
-    fields = {name for reply in asker.ask(lines) for name in reply}
+    fields = {name for reply in replies for name in reply}
     # The page says of these that any reply may have them.
     fields -= {"num_wordpieces_cut", "num_masks_cut"}
     assert fields <= read_documented_fields()[task]
@@ -178,8 +183,8 @@ def test_texts_of_the_command_line_are_answered(
         dict(zip(text_task.field_names, texts, strict=False))
         for texts in groups
     ]
-    asker = ModelAsker(model.text_engine, text_task)
-    for reply, expected in zip(result, asker.ask(requests), strict=True):
+    replies = ask(model.loaded_export, text_task, requests)
+    for reply, expected in zip(result, replies, strict=True):
         assert reply.keys() == expected.keys()
         for name in ("label", "answer", "words"):
             assert reply.get(name) == expected.get(name)

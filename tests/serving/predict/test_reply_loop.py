@@ -9,13 +9,12 @@ import pytest
 from serving.engines import EngineError
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_loop import RowOptions, reply_to_rows
-from serving.text_tasks.asking import ModelAsker
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
 from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
-    create_text_engine_stub,
+    create_export_stub,
 )
 
 
@@ -33,11 +32,11 @@ class Asked:
         self._text_task = TextTask(
             "size",
             self._encode,
-            lambda text_engine, text, *_: {"size": len(text)},
+            lambda loaded_export, text, *_: {"size": len(text)},
             [RequestField("text")],
         )
 
-    def _encode(self, text_engine, request):
+    def _encode(self, loaded_export, request):
         self.lengths.append(len(request["text"]))
         return EncodedRequest([], request["text"])
 
@@ -51,10 +50,13 @@ class Asked:
             InputRow(number, {"text": text}, cells={"id": number})
             for number, text in texts
         )
-        asker = ModelAsker(
-            create_text_engine_stub(self._run_all), self._text_task
+        replies = reply_to_rows(
+            create_export_stub(self._run_all),
+            self._text_task,
+            input_rows,
+            RowOptions(**row_options),
         )
-        return [*reply_to_rows(asker, input_rows, RowOptions(**row_options))]
+        return [*replies]
 
 
 # (number of a row, text), whose lengths go up and down. 4096 rows of a file are
@@ -106,8 +108,12 @@ def rows_with_odd_numbers():
             raise EngineError("out of memory")
         return [{key: [] for key in inputs}]
 
-    asker = ModelAsker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
-    (rows,) = reply_to_rows(asker, iter(batch), RowOptions())
+    (rows,) = reply_to_rows(
+        create_export_stub(run_all),
+        PARSE_NUMBER_TASK,
+        iter(batch),
+        RowOptions(),
+    )
     return [row.cells for row in rows]
 
 
@@ -129,14 +135,17 @@ def test_an_error_keeps_the_columns_of_its_row(rows_with_odd_numbers):
 
 
 def test_an_error_of_the_code_is_no_error_of_a_row():
-    text_engine = create_text_engine_stub(
+    loaded_export = create_export_stub(
         lambda inputs, limits: [{number: [] for number in inputs}]
     )
-    asker = ModelAsker(text_engine, PARSE_NUMBER_TASK)
     input_rows = iter([InputRow(1, {"text": "no number"})])
     # Not a ValueError, which predict.py would print without its traceback.
     with pytest.raises(RuntimeError, match=r"score.*'no number'"):
-        [*reply_to_rows(asker, input_rows, RowOptions())]
+        [
+            *reply_to_rows(
+                loaded_export, PARSE_NUMBER_TASK, input_rows, RowOptions()
+            )
+        ]
 
 
 def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
@@ -148,11 +157,12 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         InputRow(number, {"text": "1.5"}, None, "", row)
         for number, row in enumerate(rows, start=1)
     )
-    text_engine = create_text_engine_stub(
+    loaded_export = create_export_stub(
         lambda inputs, limits: [{number: [] for number in inputs}]
     )
-    asker = ModelAsker(text_engine, PARSE_NUMBER_TASK)
-    (rows,) = reply_to_rows(asker, input_rows, RowOptions())
+    (rows,) = reply_to_rows(
+        loaded_export, PARSE_NUMBER_TASK, input_rows, RowOptions()
+    )
     first, second = (row.cells for row in rows)
     assert first["text"] == "a"
     assert "error" not in first

@@ -12,7 +12,7 @@ from serving.text_tasks.answer import (
     SpanLabelerHead,
     parse_span_labeler_head,
 )
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.loaded_export import LoadedExport
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
@@ -24,7 +24,7 @@ WINDOWS = WindowOptions(max_seq_length=8, doc_stride=3, max_query_length=1)
 
 def create_model(windows, **decoding):
     """Returns a model that answers, without a network."""
-    return TextEngine(
+    return LoadedExport(
         engine=NumpyEngine(),
         tokenizer=TOKENIZER,
         max_seq_length=windows.max_seq_length,

@@ -5,12 +5,12 @@ import math
 import pytest
 
 from serving.engines import EngineError
-from serving.text_tasks.asking import ModelAsker, round_numbers
+from serving.text_tasks.asking import ask, round_numbers
 from serving.text_tasks.request_fields import RequestField
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
-    create_text_engine_stub,
+    create_export_stub,
 )
 
 
@@ -32,10 +32,13 @@ class AskedWithFailures:
             PARSE_NUMBER_TASK.decode,
             [RequestField("text")],
         )
-        asker = ModelAsker(create_text_engine_stub(self._run_all), text_task)
-        self.replies = asker.ask([{"text": text} for text in "123"])
+        self.replies = ask(
+            create_export_stub(self._run_all),
+            text_task,
+            [{"text": text} for text in "123"],
+        )
 
-    def _encode(self, text_engine, request):
+    def _encode(self, loaded_export, request):
         self.encoded.append(request["text"])
         return EncodedRequest([], request["text"])
 
@@ -72,9 +75,9 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 
-    asker = ModelAsker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
+    loaded_export = create_export_stub(run_all)
     with pytest.raises(KeyError, match="masked_lm_probabilities"):
-        asker.ask([{"text": "1"}, {"text": "2"}])
+        ask(loaded_export, PARSE_NUMBER_TASK, [{"text": "1"}, {"text": "2"}])
     assert runs == [2]
 
 

@@ -11,7 +11,7 @@ from serving.text_tasks.classify import (
     ClassifierHead,
     parse_classifier_head,
 )
-from serving.text_tasks.text_engine import TextEngine
+from serving.text_tasks.loaded_export import LoadedExport
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
@@ -21,7 +21,7 @@ LABELS = ["low", "high"]
 
 def create_model(**settings):
     """Returns a model that reads 8 WordPieces, and has no network."""
-    return TextEngine(
+    return LoadedExport(
         engine=NumpyEngine(),
         tokenizer=TOKENIZER,
         max_seq_length=8,

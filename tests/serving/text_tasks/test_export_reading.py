@@ -7,7 +7,7 @@ import pytest
 from model_folders.kinds import ModelClass
 from model_folders.training_settings import TrainingSettings
 from serving.text_tasks.export_reading import (
-    create_text_engine,
+    create_loaded_export,
     read_export_tokenizer,
 )
 from tests.support.paths import SAMPLES
@@ -37,17 +37,17 @@ def test_another_vocabulary_than_the_recorded_one_is_refused():
 
 
 def create_without_tokenizer(engine, **settings):
-    """Returns the TextEngine of a span labeler, without a tokenizer."""
+    """Returns the LoadedExport of a span labeler, without a tokenizer."""
     settings = {"max_seq_length": 64, "max_query_length": 16} | settings
-    return create_text_engine(engine, None, ModelClass.SPAN_LABELER, settings)
+    return create_loaded_export(engine, None, ModelClass.SPAN_LABELER, settings)
 
 
 @pytest.mark.parametrize(
     ("fixed_length", "longest"), [(None, 64), (32, 32), (128, 64)]
 )
 def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
-    text_engine = create_without_tokenizer(NumpyEngine(fixed_length))
-    assert text_engine.max_seq_length == longest
+    loaded_export = create_without_tokenizer(NumpyEngine(fixed_length))
+    assert loaded_export.max_seq_length == longest
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
 def test_only_an_engine_that_reads_padding_pads_all_inputs(
     changes, trims_padding
 ):
-    text_engine = create_without_tokenizer(NumpyEngine(), **changes)
-    assert text_engine.trims_padding == trims_padding
+    loaded_export = create_without_tokenizer(NumpyEngine(), **changes)
+    assert loaded_export.trims_padding == trims_padding
 
 
 def test_a_head_has_inputs_as_long_as_its_engine():
-    text_engine = create_without_tokenizer(NumpyEngine(fixed_length=32))
-    assert text_engine.head.windows.max_seq_length == 32
-    assert text_engine.head.windows.max_query_length == 16
+    loaded_export = create_without_tokenizer(NumpyEngine(fixed_length=32))
+    assert loaded_export.head.windows.max_seq_length == 32
+    assert loaded_export.head.windows.max_query_length == 16
 
 
 def test_inputs_that_are_too_short_for_a_question_are_refused():

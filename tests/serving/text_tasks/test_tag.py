@@ -7,17 +7,17 @@ graph.
 import numpy as np
 import pytest
 
+from serving.text_tasks.loaded_export import LoadedExport
 from serving.text_tasks.tag import (
     TAG,
     TokenClassifierHead,
     parse_token_classifier_head,
 )
-from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 
-LOADED = TextEngine(
+LOADED = LoadedExport(
     engine=NumpyEngine(),
     tokenizer=TOKENIZER,
     max_seq_length=8,

@@ -12,30 +12,30 @@ MAX_LENGTH = 8
 
 
 @pytest.fixture
-def text_engine():
-    """What `tokenize` reads of a TextEngine."""
+def loaded_export():
+    """What `tokenize` reads of a LoadedExport."""
     return SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=MAX_LENGTH)
 
 
-def tokenize(text_engine, request):
+def tokenize(loaded_export, request):
     """Returns the reply to a request."""
-    encoded = TOKENIZE.encode(text_engine, request)
+    encoded = TOKENIZE.encode(loaded_export, request)
     assert encoded.inputs == [], "the network would run"
     return TOKENIZE.decode(
-        text_engine, encoded.decoding_context, [], ReplyOptions()
+        loaded_export, encoded.decoding_context, [], ReplyOptions()
     )
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
-def test_a_text_has_the_special_tokens_of_the_network(text_engine, name):
-    assert tokenize(text_engine, {name: "The boat"}) == {
+def test_a_text_has_the_special_tokens_of_the_network(loaded_export, name):
+    assert tokenize(loaded_export, {name: "The boat"}) == {
         "tokens": ["[CLS]", "the", "boat", "[SEP]"],
         "num_wordpieces": 2,
     }
 
 
-def test_a_pair_has_a_separator_after_each_text(text_engine):
-    assert tokenize(text_engine, {"text_a": "the", "text_b": "boat"})[
+def test_a_pair_has_a_separator_after_each_text(loaded_export):
+    assert tokenize(loaded_export, {"text_a": "the", "text_b": "boat"})[
         "tokens"
     ] == [
         "[CLS]",
@@ -47,10 +47,10 @@ def test_a_pair_has_a_separator_after_each_text(text_engine):
 
 
 def test_all_wordpieces_are_counted_but_only_those_that_fit_are_shown(
-    text_engine,
+    loaded_export,
 ):
     reply = tokenize(
-        text_engine, {"text_a": "the " * 500, "text_b": "boat boat"}
+        loaded_export, {"text_a": "the " * 500, "text_b": "boat boat"}
     )
     assert reply["num_wordpieces"] == 502
     assert len(reply["tokens"]) == MAX_LENGTH

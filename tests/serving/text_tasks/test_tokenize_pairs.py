@@ -14,47 +14,47 @@ SINGLE_TEXTS = tokenize.without_pairs(CLASSIFY)
 
 
 @pytest.fixture
-def text_engine():
-    """What `encode_pair` reads of a TextEngine."""
+def loaded_export():
+    """What `encode_pair` reads of a LoadedExport."""
     return SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=MAX_LENGTH)
 
 
-def encode_request(text_engine, request):
+def encode_request(loaded_export, request):
     """Returns the WordPieces of a request, and its input."""
-    encoded = tokenize.encode_pair(text_engine, request)
+    encoded = tokenize.encode_pair(loaded_export, request)
     assert encoded.inputs == [encoded.decoding_context]
     network_input = encoded.decoding_context
     return TOKENIZER.convert_ids_to_tokens(network_input.ids), network_input
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
-def test_a_single_text_is_all_in_the_first_segment(text_engine, name):
-    tokens, network_input = encode_request(text_engine, {name: "the boat"})
+def test_a_single_text_is_all_in_the_first_segment(loaded_export, name):
+    tokens, network_input = encode_request(loaded_export, {name: "the boat"})
     assert tokens == ["[CLS]", "the", "boat", "[SEP]"]
     assert network_input.first_length == 4
     assert network_input.num_cut == 0
 
 
-def test_the_second_text_is_the_second_segment(text_engine):
+def test_the_second_text_is_the_second_segment(loaded_export):
     tokens, network_input = encode_request(
-        text_engine, {"text_a": "the boat", "text_b": "the sea"}
+        loaded_export, {"text_a": "the boat", "text_b": "the sea"}
     )
     assert tokens == ["[CLS]", "the", "boat", "[SEP]", "the", "sea", "[SEP]"]
     assert network_input.first_length == 4
 
 
-def test_the_longer_text_of_a_pair_is_cut(text_engine):
+def test_the_longer_text_of_a_pair_is_cut(loaded_export):
     tokens, network_input = encode_request(
-        text_engine, {"text_a": "the " * 6, "text_b": "sea"}
+        loaded_export, {"text_a": "the " * 6, "text_b": "sea"}
     )
     assert tokens == ["[CLS]", *["the"] * 4, "[SEP]", "sea", "[SEP]"]
     assert network_input.first_length == 6
     assert network_input.num_cut == 2
 
 
-def test_the_end_of_a_long_text_is_cut(text_engine):
+def test_the_end_of_a_long_text_is_cut(loaded_export):
     tokens, network_input = encode_request(
-        text_engine, {"text": "the " * 7 + "boat"}
+        loaded_export, {"text": "the " * 7 + "boat"}
     )
     assert tokens == ["[CLS]", *["the"] * 6, "[SEP]"]
     assert network_input.num_cut == 2
@@ -86,9 +86,9 @@ def test_a_model_of_single_texts_accepts_an_empty_second_text():
     SINGLE_TEXTS.parse_request({"text_a": "a", "text_b": ""})
 
 
-def test_a_model_of_single_texts_accepts_a_second_text_of_null(text_engine):
+def test_a_model_of_single_texts_accepts_a_second_text_of_null(loaded_export):
     request = SINGLE_TEXTS.parse_request({"text": "a", "text_b": None})
-    tokens, _ = encode_request(text_engine, request)
+    tokens, _ = encode_request(loaded_export, request)
     assert tokens == ["[CLS]", "a", "[SEP]"]
 
 

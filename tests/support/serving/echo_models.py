@@ -3,8 +3,8 @@
 For example:
 
     engine = EchoEngine()
-    served_model = load_echo(engine)
-    (reply,) = await submit(served_model, TASK, "a")
+    worker = create_echo_worker(engine)
+    (reply,) = await submit(worker, TASK, "a")
     assert engine.computed == ["a"]
 """
 
@@ -21,11 +21,11 @@ from serving.engines import (
     OutputArrays,
 )
 from serving.http.call_queue import QueuedCall
-from serving.http.served_model import ServedModel
+from serving.http.model_worker import ModelWorker
 from serving.http.server_state import ExportToServe
 from serving.text_model import TextModel
+from serving.text_tasks.loaded_export import AnyLoadedExport
 from serving.text_tasks.request_fields import RequestError, RequestField
-from serving.text_tasks.text_engine import AnyTextEngine
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
@@ -50,7 +50,7 @@ class UnprintableError(RequestError):
 
 
 def _encode(
-    text_engine: AnyTextEngine, request: TextRequest
+    loaded_export: AnyLoadedExport, request: TextRequest
 ) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
@@ -58,7 +58,7 @@ def _encode(
 
 
 def _decode(
-    text_engine: AnyTextEngine,
+    loaded_export: AnyLoadedExport,
     text: str,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -129,7 +129,7 @@ class EchoModel:
 
     def __init__(self, engine: EchoEngine) -> None:
         self.engine = engine
-        self.text_engine = SimpleNamespace(
+        self.loaded_export = SimpleNamespace(
             engine=engine, max_seq_length=8, batch_limits=lambda _: None
         )
 
@@ -141,10 +141,10 @@ class EchoModel:
         """Does nothing."""
 
 
-def load_echo(engine: EchoEngine, turn_s: float = 0.05) -> ServedModel:
-    """Returns a model of the server."""
+def create_echo_worker(engine: EchoEngine, turn_s: float = 0.05) -> ModelWorker:
+    """Returns the worker of a model of the server."""
     text_model = cast(TextModel, EchoModel(engine))
-    return ServedModel(text_model, turn_s)
+    return ModelWorker(text_model, turn_s)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -157,16 +157,16 @@ class EchoExport(ExportToServe):
     )
     engine: EchoEngine
 
-    def load(self) -> ServedModel:
-        """Returns the model."""
-        return load_echo(self.engine)
+    def load_worker(self) -> ModelWorker:
+        """Returns the worker of the model."""
+        return create_echo_worker(self.engine)
 
 
 def submit(
-    served_model: ServedModel, text_task: AnyTextTask, *texts: str
+    worker: ModelWorker, text_task: AnyTextTask, *texts: str
 ) -> asyncio.Future[list[bytes]]:
     """Queues a call of some texts, and returns its replies."""
-    return served_model.submit(
+    return worker.submit(
         QueuedCall.create(text_task, [{"text": text} for text in texts])
     )
 

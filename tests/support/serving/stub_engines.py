@@ -6,8 +6,8 @@ For example:
     engine.run(pad_batch([NetworkInput([7, 8], 2)], 8))
     assert engine.shapes == [(1, 8)]
 
-    text_engine = create_text_engine_stub(lambda inputs, limits: [{0: []}])
-    ask_model(text_engine, PARSE_NUMBER_TASK, [{"text": "1.5"}])
+    loaded_export = create_export_stub(lambda inputs, limits: [{0: []}])
+    ask(loaded_export, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
 from collections.abc import Callable, Mapping
@@ -64,14 +64,16 @@ class NumpyEngine(engines.Engine):
 # Returns the number in a text.
 PARSE_NUMBER_TASK = text_task.TextTask(
     "score",
-    lambda text_engine, request: text_task.EncodedRequest([], request["text"]),
-    lambda text_engine, text, *_: {"score": float(text)},
+    lambda loaded_export, request: text_task.EncodedRequest(
+        [], request["text"]
+    ),
+    lambda loaded_export, text, *_: {"score": float(text)},
     [RequestField("text")],
 )
 
 
-def create_text_engine_stub(run_all: Callable[..., Any]) -> SimpleNamespace:
-    """Returns a TextEngine for the task, which computes with a function."""
+def create_export_stub(run_all: Callable[..., Any]) -> SimpleNamespace:
+    """Returns a LoadedExport for the task, which computes with a function."""
     engine = SimpleNamespace(run_all=run_all)
     return SimpleNamespace(
         engine=engine, max_seq_length=8, batch_limits=lambda _: None

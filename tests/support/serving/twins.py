@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import serving
 from serving.text_model import TextModel
-from serving.text_tasks.asking import ModelAsker
+from serving.text_tasks.asking import ask
 from tests.support.serving.nasty_texts import DROPPED, NASTY, OTHERS, REPEATING
 
 # {name of a case: {field: text}}
@@ -90,8 +90,8 @@ class TwinSignature(NamedTuple):
 def _ask_words(text_model: TextModel, fields: Fields) -> Sequence[Any]:
     """Tags texts whose words are separated by white space."""
     requests = [{"words": text.split()} for text in fields["text"]]
-    asker = ModelAsker(text_model.text_engine, text_model.text_task("tag"))
-    return asker.ask(requests)
+    text_task = text_model.text_task("tag")
+    return ask(text_model.loaded_export, text_task, requests)
 
 
 def _labels_to_outputs(reply: Outputs) -> Outputs:

@@ -12,13 +12,13 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from data.squad import passage_windows_graph
 from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
 from data.text.token_windows_graph import Windows
-from exporting import passage_windows_graph
 from tests.support import golden
 
 # A case of cases.json, and the folder of its files.

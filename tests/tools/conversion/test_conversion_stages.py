@@ -1,29 +1,21 @@
-"""Which model tools/convert_checkpoint.py writes, in which format and files."""
+"""Which model tools/convert_checkpoint.py writes, and in which format."""
 
 import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders.kinds import ModelClass
-from model_folders.reading.preset import Preset, read_preset
+from model_folders.reading.preset import Preset
 from model_folders.training_settings import TrainingSettings
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 from tools.conversion.conversion_stages import (
     choose_checkpoint_format,
     choose_class_to_convert,
-    extend_tokenizer,
     load_checkpoint_tokenizer,
-    write_copy,
+    read_vocabulary_extension,
 )
 from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
-
-# The file of the weights in each format.
-FILES = {
-    "tf1": "bert_model.ckpt.index",
-    "huggingface": "model.safetensors",
-    "kerashub": "model.weights.h5",
-}
 
 
 def create_config(**flags):
@@ -120,44 +112,9 @@ def test_a_new_word_is_the_mean_of_its_old_wordpieces(tmp_path):
     path = tmp_path / "vocab.txt"
     new_word = "zyzzyva" + word
     path.write_text("".join(f"{t}\n" for t in [*tokenizer.tokens, new_word]))
-    extended, old_ids = extend_tokenizer(tokenizer, str(path))
-    assert extended.tokens[-1] == new_word
+    extension = read_vocabulary_extension(str(path), tokenizer)
+    assert extension.tokenizer.tokens[-1] == new_word
     pieces = tokenizer.tokenize(new_word)
-    assert old_ids[-1] == tokenizer.convert_tokens_to_ids(pieces)
-    assert old_ids[5] == [5]
-
-
-def write_encoder(folder, output_format):
-    """Writes an encoder, and its copy. Returns the folder of the copy."""
-    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    config = tiny_config(vocab_size=len(tokenizer.tokens))
-    model = built(modeling.BertModel(config))
-    modeling.save_huggingface(model, folder / "model", tokenizer=tokenizer)
-    (folder / "model/modules.json").write_text("[]")
-    copy = folder / "copy"
-    write_copy(
-        ConvertCheckpointConfig(
-            init_checkpoint=str(folder / "model"), output_dir=str(copy)
-        ),
-        read_preset(folder / "model"),
-        model,
-        tokenizer,
-        missing=[],
-        output_format=output_format,
-    )
-    return copy
-
-
-@pytest.mark.parametrize("output_format", FILES)
-def test_a_copy_has_its_format_its_vocabulary_and_a_card(
-    output_format, tmp_path
-):
-    copy = write_encoder(tmp_path, output_format)
-    assert (copy / FILES[output_format]).exists()
-    assert [*copy.rglob("vocab*.txt")]
-    assert (copy / "README.md").exists()
-
-
-def test_the_pooling_of_an_encoder_goes_with_the_copy(tmp_path):
-    copy = write_encoder(tmp_path, "tf1")
-    assert (copy / "modules.json").read_text() == "[]"
+    ids = tokenizer.convert_tokens_to_ids(pieces)
+    assert extension.averaged_ids[-1] == ids
+    assert extension.averaged_ids[5] == [5]

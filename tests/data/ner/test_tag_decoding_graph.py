@@ -1,28 +1,13 @@
-"""Words and tags in the graph of an exported model, against Python's."""
+"""The tags that the graph chooses, against Python's."""
 
 import itertools
-import random
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import ner_examples, tag_decoding
+from data.ner import tag_decoding, tag_decoding_graph
 from data.probabilities import to_log_probabilities
-from exporting import tagging_graph
-
-
-def test_split_words_cuts_a_text_where_the_graph_does():
-    rng = random.Random(3)
-    chars = "aB1'\"().,-$+<\xab\xa1\u3002\u2013\u2014\u2026\u2015\u6e2f\xe9"
-    chars += " \t\n\xa0\u2028\u3000\x0b\x1c\x85\u200b"
-    texts = [
-        "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
-    ]
-    parted = tagging_graph.separate_words(texts).numpy()
-    words = [expected.decode().split() for expected in parted]
-    assert [*map(ner_examples.split_words, texts)] == words
-
 
 SCHEMES = {
     "IOB2": ["O", "B-A", "I-A", "B-B", "I-B"],
@@ -59,7 +44,7 @@ def to_ragged(rows):
 def test_the_graph_decodes_tags_as_python_does(scheme):
     labels = SCHEMES[scheme]
     rows = random_rows(labels, (1, 3, 0, 5, 2, 4))
-    ids = tagging_graph.decode_legal_tags(to_ragged(rows), labels)
+    ids = tag_decoding_graph.decode_legal_tags(to_ragged(rows), labels)
     assert ids.numpy().tolist() == decode_in_python(rows, labels)
 
 
@@ -67,9 +52,9 @@ def test_the_graph_decodes_tags_as_python_does(scheme):
 def test_the_graph_keeps_tags_that_are_legal_without_a_search(scheme):
     labels = SCHEMES[scheme]
     rows = to_ragged(random_rows(labels, (1, 3, 0, 5, 2, 4)))
-    ids = tagging_graph.decode_legal_tags(rows, labels)
+    ids = tag_decoding_graph.decode_legal_tags(rows, labels)
     legal = rows.with_flat_values(tf.one_hot(ids, len(labels)))
-    again = tagging_graph.decode_legal_tags(legal, labels)
+    again = tag_decoding_graph.decode_legal_tags(legal, labels)
     np.testing.assert_array_equal(again, ids)
 
 
@@ -77,7 +62,7 @@ def test_the_graph_keeps_tags_that_are_legal_without_a_search(scheme):
 def test_the_graph_decodes_texts_of_many_words_as_python_does(longest):
     labels = SCHEMES["IOB2"]
     decode = tf.function(
-        lambda rows: tagging_graph.decode_legal_tags(rows, labels)
+        lambda rows: tag_decoding_graph.decode_legal_tags(rows, labels)
     )
     rows = random_rows(labels, (3, longest, 0))
     ids = decode(to_ragged(rows))

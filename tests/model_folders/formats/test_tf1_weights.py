@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from model_folders.formats.tf1 import (
+from model_folders.formats.tf1_weights import (
     check_tf1_files,
     open_tf1_checkpoint,
 )

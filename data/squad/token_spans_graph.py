@@ -1,6 +1,6 @@
 """Lists possible answers to SQuAD's questions with TensorFlow operations.
 
-`list_spans` and `choose_null` return what `list_spans` in
+`list_spans` and `choose_null_span` return what `list_spans` in
 data/squad/token_spans.py returns. test_answer_decoding_graph.py compares the
 answers that follow from it.
 
@@ -19,10 +19,10 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
+from data.squad.passage_windows_graph import WHITE_SPACE_RUN, Passages
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.text.token_windows_graph import Windows
 from data.text.tokenizer_layer import drop_invalid
-from exporting.passage_windows_graph import WHITE_SPACE_RUN, Passages
 
 
 class Spans(NamedTuple):
@@ -293,11 +293,11 @@ def with_texts(spans: Spans, context: tf.Tensor, keeps_space: bool) -> Spans:
     return spans._replace(texts=texts)
 
 
-def choose_null(question: QuestionWindows) -> tuple[Spans, tf.Tensor]:
-    """Returns the span of "no answer" to a question, and its score.
+def choose_null_span(question: QuestionWindows) -> tuple[Spans, tf.Tensor]:
+    """Chooses the [CLS] with the lowest score as "no answer" to a question.
 
-    This span contains only [CLS], in the window where [CLS] has the lowest
-    score. The result is (Spans of one span, score, float64 []).
+    Returns (Spans of this one span, its score, float64 []). Without windows,
+    the score is NULL_ODDS_WITHOUT_ANSWER.
     """
     best = question.own_best()
     # Append the values that are the result for a question without windows.
@@ -331,13 +331,14 @@ def order_by_score(spans: Spans) -> tf.Tensor:
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 
-def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
+def list_first_occurrences(keys: tf.Tensor) -> tf.Tensor:
     """Returns the index at which each distinct value of `keys` first occurs.
 
     `keys` are [S]. The indices are int32, ascending.
 
     Examples:
-        >>> first_of_equals(tf.constant(["b", "a", "b", "c"])).numpy().tolist()
+        >>> keys = tf.constant(["b", "a", "b", "c"])
+        >>> list_first_occurrences(keys).numpy().tolist()
         [0, 1, 3]
     """
     values, value_indices = tf.unique(keys)

@@ -14,20 +14,20 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
+from data.squad.passage_windows_graph import Passages
 from data.squad.squad_options import DecodingOptions
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
-from data.text.token_windows_graph import Windows
-from exporting.passage_windows_graph import Passages
-from exporting.token_spans_graph import (
+from data.squad.token_spans_graph import (
     BestLogits,
     QuestionWindows,
     Spans,
-    choose_null,
-    first_of_equals,
+    choose_null_span,
+    list_first_occurrences,
     list_spans,
     order_by_score,
     with_texts,
 )
+from data.text.token_windows_graph import Windows
 
 
 class NbestLists(TypedDict):
@@ -219,7 +219,7 @@ class SquadDecoder:
             self.options.max_answer_length,
             self.use_char_offsets,
         )
-        null, null_score = choose_null(question)
+        null, null_score = choose_null_span(question)
         nbest = self._with_distinct_texts(
             spans.gather(order_by_score(spans)),
             passages.contexts[question_index],
@@ -248,7 +248,7 @@ class SquadDecoder:
             nbest = nbest.concat(
                 with_texts(next_spans, context, self.use_char_offsets)
             )
-            firsts = first_of_equals(nbest.texts)[:num_best]
+            firsts = list_first_occurrences(nbest.texts)[:num_best]
             return following, nbest.gather(firsts)
 
         # Cut few texts at a time, until there are enough distinct ones.

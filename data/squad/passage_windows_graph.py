@@ -137,7 +137,7 @@ def create_windows(
         num_unknown=tf.concat([[0], num_unknown], 0),
         first_chars=tokenized.first_chars,
         contexts=contexts,
-        source_code_points=chars.source,
+        source_code_points=chars.decoded_indices,
         not_before_accent=not_before_accent,
         word_edges=word_edges,
         start_bytes=start_bytes,
@@ -167,8 +167,8 @@ def _list_not_before_accent(chars: Characters) -> tf.Tensor:
     # Lower-casing drops an accent if no normalized character comes from it.
     is_dropped = tf.tensor_scatter_nd_update(
         is_accent,
-        chars.source[:, None],
-        tf.fill([tf.size(chars.source)], False),
+        chars.decoded_indices[:, None],
+        tf.fill([tf.size(chars.decoded_indices)], False),
     )
     # In "cafe\u0301_", is_dropped is 0 0 0 0 1 0. What follows each code point
     # is then kept in 1 1 1 0 1 1, because nothing follows the last one.

@@ -11,12 +11,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import answer_decoding, token_spans
+from data.squad import (
+    answer_decoding,
+    answer_decoding_graph,
+    passage_windows_graph,
+    token_spans,
+)
 from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
-from exporting import answer_decoding_graph, passage_windows_graph
 from tests.support.paths import ROOT
 from tests.support.squad.squad_cases import (
     CASES,

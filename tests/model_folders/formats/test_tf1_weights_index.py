@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from model_folders.formats.tf1 import check_index
+from model_folders.formats.tf1_weights import check_index
 from modeling import check_checkpoint
 from tests.support.paths import ROOT
 

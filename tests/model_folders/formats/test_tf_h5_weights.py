@@ -6,7 +6,7 @@ models.
 
 import pytest
 
-from model_folders.formats.tf_h5 import (
+from model_folders.formats.tf_h5_weights import (
     find_tf_h5_weights,
     open_tf_h5_entries,
     tf_h5_to_google,

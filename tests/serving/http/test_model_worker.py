@@ -16,11 +16,11 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from data.text.tokenization import FullTokenizer
 from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError
-from serving.http.served_model import ServedModel
+from serving.http.model_worker import ModelWorker
 from tests.support.serving.echo_models import (
     TASK,
     EchoEngine,
-    load_echo,
+    create_echo_worker,
     submit,
 )
 
@@ -33,12 +33,6 @@ LONG_SIZE = 40
 NUM_SHORT_SLICES = 3
 
 
-def test_the_description_of_a_model_lists_the_fields_of_its_tasks():
-    served_model = load_echo(EchoEngine())
-    assert [*served_model.text_task_of_name] == ["task"]
-    assert served_model.description["fields"] == {"task": ["text"]}
-
-
 def submit_together(*calls):
     """Submits calls of these texts together.
 
@@ -47,8 +41,8 @@ def submit_together(*calls):
 
     async def main():
         engine = EchoEngine()
-        served_model = load_echo(engine)
-        futures = [submit(served_model, TASK, *texts) for texts in calls]
+        worker = create_echo_worker(engine)
+        futures = [submit(worker, TASK, *texts) for texts in calls]
         result = await asyncio.gather(*futures, return_exceptions=True)
         return engine.batches, result
 
@@ -87,12 +81,10 @@ def test_a_short_call_waits_for_one_turn_of_a_long_one(turn_s, max_texts):
 
     async def main():
         engine = EchoEngine()
-        served_model = load_echo(engine, turn_s=turn_s)
-        long = [
-            submit(served_model, TASK, *["long"] * LONG_SIZE) for _ in range(2)
-        ]
+        worker = create_echo_worker(engine, turn_s=turn_s)
+        long = [submit(worker, TASK, *["long"] * LONG_SIZE) for _ in range(2)]
         while not all(call.done() for call in long):
-            await submit(served_model, TASK, "short")
+            await submit(worker, TASK, "short")
         return engine.computed
 
     computed = asyncio.run(main())
@@ -123,10 +115,10 @@ def test_a_long_text_of_a_real_model_takes_more_turns_than_a_short_one(
     """The long calls come first, and take turns with the short one."""
 
     async def main():
-        served_model = ServedModel(load_text_model(kind), ONE_SLICE_S)
-        text_task = served_model.main_text_task
+        worker = ModelWorker(load_text_model(kind), ONE_SLICE_S)
+        text_task = worker.text_model.text_task()
         *earlier, later = (
-            served_model.submit(QueuedCall.create(text_task, [request]))
+            worker.submit(QueuedCall.create(text_task, [request]))
             for request in [long_request] * 4 + [short_request]
         )
         await later
@@ -140,16 +132,16 @@ def test_a_long_text_of_a_real_model_takes_more_turns_than_a_short_one(
 def test_a_long_call_ends_with_its_client():
     async def main():
         engine = EchoEngine()
-        served_model = load_echo(engine, turn_s=ONE_SLICE_S)
+        worker = create_echo_worker(engine, turn_s=ONE_SLICE_S)
         long, other = (
-            submit(served_model, TASK, *["long"] * LONG_SIZE) for _ in range(2)
+            submit(worker, TASK, *["long"] * LONG_SIZE) for _ in range(2)
         )
-        await submit(served_model, TASK, "short")
+        await submit(worker, TASK, "short")
         assert not long.done()
         assert not other.done()
         long.cancel()
         other.cancel()
-        await submit(served_model, TASK, "short")
+        await submit(worker, TASK, "short")
         # The worker ends, because nothing is left.
         async with asyncio.timeout(60):
             while len(asyncio.all_tasks()) > 1:
@@ -163,12 +155,12 @@ def test_a_long_call_ends_with_its_client():
 @pytest.mark.parametrize("num_texts", [1, LONG_SIZE])
 def test_calls_after_an_unexpected_error_are_answered(text, num_texts):
     async def main():
-        served_model = load_echo(EchoEngine())
+        worker = create_echo_worker(EchoEngine())
         with pytest.raises(HttpError) as failure:
             async with asyncio.timeout(10):
-                await submit(served_model, TASK, *[text] * num_texts)
+                await submit(worker, TASK, *[text] * num_texts)
         async with asyncio.timeout(10):
-            reply = await submit(served_model, TASK, "next")
+            reply = await submit(worker, TASK, "next")
         return failure.value.status, reply
 
     status, (reply,) = asyncio.run(main())
@@ -189,10 +181,10 @@ def compute_replies(text, tokenizer, max_pieces):
     """Returns the replies to a call of a text."""
 
     async def compute():
-        served_model = load_echo(EchoEngine())
-        served_model.text_model.text_engine.tokenizer = tokenizer
+        worker = create_echo_worker(EchoEngine())
+        worker.text_model.loaded_export.tokenizer = tokenizer
         call = QueuedCall.create(TASK, [{"text": text}])
-        return await served_model.compute_replies(call, max_pieces)
+        return await worker.compute_replies(call, max_pieces)
 
     return asyncio.run(compute())
 

@@ -1,4 +1,4 @@
-"""The loaded model that text tasks read: a network with its tokenizer.
+"""A loaded export as text tasks read it: its engine, its tokenizer, its head.
 
 `read_export` in export_reading.py creates it.
 """
@@ -15,10 +15,10 @@ HeadT_co = TypeVar("HeadT_co", covariant=True)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TextEngine(Generic[HeadT_co]):
-    """The engine of an export, with the tokenizer and settings for text tasks.
+class LoadedExport(Generic[HeadT_co]):
+    """An export that accepts text, in memory.
 
-    A `ModelAsker` runs the engine on the inputs that a text task encodes.
+    `ask` in asking.py runs the engine on the inputs that a text task encodes.
 
     Attributes:
         engine: the engine that runs the network.
@@ -36,18 +36,18 @@ class TextEngine(Generic[HeadT_co]):
     trims_padding: bool = True
     head: HeadT_co
 
-    def batch_limits(self, values_per_token: int = 1) -> BatchLimits:
+    def batch_limits(self, values_per_wordpiece: int = 1) -> BatchLimits:
         """Returns the limits of the engine's batches for this model.
 
-        `values_per_token` is the number of values that the network outputs for
-        each WordPiece.
+        `values_per_wordpiece` is the number of values that the network outputs
+        for each WordPiece.
         """
         return self.engine.batch_limits(
             self.max_seq_length,
             trims_padding=self.trims_padding,
-            values_per_token=values_per_token,
+            values_per_wordpiece=values_per_wordpiece,
         )
 
 
-# A text engine, for functions that read nothing of its head.
-AnyTextEngine: TypeAlias = TextEngine[object]
+# A loaded export, for functions that read nothing of its head.
+AnyLoadedExport: TypeAlias = LoadedExport[object]

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from data.squad import passage_windows_graph, token_spans_graph
 from data.squad.squad_options import WindowOptions
 from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.text import tokenization
-from exporting import passage_windows_graph, token_spans_graph
 from tests.support.paths import ROOT
 
 VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
@@ -103,7 +103,7 @@ def test_a_text_has_the_spelling_of_the_passage():
 def test_no_answer_is_the_cls_with_the_lowest_score():
     passage = "1 2 3 4 5 6 7 8 9"
     question, _ = question_about(passage, {0: 1.0}, {0: 1.0}, FIRST + 7)
-    null, score = token_spans_graph.choose_null(question)
+    null, score = token_spans_graph.choose_null_span(question)
     assert float(score) == 0.0
     assert null.start_bytes.numpy().tolist() == [-1]
     assert null.scores.numpy().tolist() == [0.0]
@@ -112,7 +112,7 @@ def test_no_answer_is_the_cls_with_the_lowest_score():
 def test_without_a_window_no_answer_has_the_highest_score():
     question, _ = question_about("1", {0: 1.0}, {0: 1.0})
     none = question._replace(end=question.start)
-    null, score = token_spans_graph.choose_null(none)
+    null, score = token_spans_graph.choose_null_span(none)
     assert float(score) == NULL_ODDS_WITHOUT_ANSWER
     assert null.scores.numpy().tolist() == [0.0]
 
@@ -128,7 +128,7 @@ def test_equal_scores_keep_their_order():
 
 
 def test_the_first_of_equal_texts_is_found():
-    firsts = token_spans_graph.first_of_equals(
+    firsts = token_spans_graph.list_first_occurrences(
         tf.constant(["b", "a", "b", "c", "a"])
     )
     np.testing.assert_array_equal(firsts, [0, 1, 3])
