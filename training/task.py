@@ -299,6 +299,6 @@ class FineTuningTask(
         """
 
 
-# Any task, for functions that pass its examples, contexts and outputs back to
-# it, without reading them.
+# Any task, for functions that pass none of its examples, contexts and outputs.
+# A function that passes them back to their task is generic in their types.
 AnyFineTuningTask: TypeAlias = FineTuningTask[FineTuningConfig, Any, Any, Any]

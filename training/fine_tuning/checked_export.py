@@ -8,12 +8,12 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 from absl import logging
 
-from data.arrays import Batch
+from data.arrays import Batch, OutputsT
 from data.sets.set_names import suffix_of
 from exporting import export_formats
 from exporting.export_formats import ExportFormat
@@ -23,15 +23,23 @@ from model_folders.cards import model_card
 from model_folders.kinds import ModelClass
 from model_folders.scores import Scores
 from serving import engines
+from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import final_stages
 from training.loop.trainer import Trainer
-from training.task import AnyEncodedSet, AnyFineTuningTask
+from training.task import (
+    AnyEncodedSet,
+    AnyFineTuningTask,
+    ContextT,
+    EncodedSet,
+    ExampleT,
+    FineTuningTask,
+)
 
 
 def export_model(
-    fine_tuner: FineTuner,
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
     model_scores: Mapping[str, float],
     export_dir: str,
 ) -> None:
@@ -51,7 +59,7 @@ def export_model(
     trainer = fine_tuner.trainer
     config = task.config
     model_class = kinds.listed_class_of(trainer.model)
-    scored_sets = []
+    scored_sets: list[EncodedSet[ExampleT, ContextT]] = []
     if task.metrics[0] in model_scores and task.can_score_export:
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
@@ -72,10 +80,10 @@ def export_model(
 
 
 def evaluate_export(
-    task: AnyFineTuningTask,
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     model_class: ModelClass,
     folder: Path,
-    dev_sets: Sequence[AnyEncodedSet],
+    dev_sets: Sequence[EncodedSet[ExampleT, ContextT]],
 ) -> dict[str, Scores]:
     """Evaluates each format of an export that this machine can run.
 
@@ -130,11 +138,11 @@ def _open_engine(
 
 
 def _predict_batches(
-    task: AnyFineTuningTask,
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     model_class: ModelClass,
     engine: engines.Engine,
-    encoded_set: AnyEncodedSet,
-) -> Iterator[Batch[Any]]:
+    encoded_set: EncodedSet[ExampleT, ContextT],
+) -> Iterator[Batch[OutputsT]]:
     """Yields features and logits, as the model itself would compute them."""
     max_seq_length = task.config.max_seq_length
     head_settings = task.head_settings
@@ -155,7 +163,8 @@ def _predict_batches(
                 name: engines.resize_last_axis(logits[name], max_seq_length)
                 for name in logits
             }
-        yield features, logits
+        # The logits have the structure of the model's outputs.
+        yield features, cast("OutputsT", logits)
 
 
 def _write_export_scores(

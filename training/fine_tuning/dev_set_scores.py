@@ -1,7 +1,7 @@
 """Scores a dev set by the outputs of the model, or of its export."""
 
 from collections.abc import Iterator
-from typing import Any, Generic
+from typing import Generic
 
 import numpy as np
 
@@ -9,15 +9,16 @@ from data.arrays import Batch, Batches, OutputsT
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
 from modeling.base_loss import Loss
-from training.task import AnyEncodedSet, AnyFineTuningTask
+from training.config.fine_tuning_config import FineTuningConfig
+from training.task import ContextT, EncodedSet, ExampleT, FineTuningTask
 
 
 def score_dev_set(
-    task: AnyFineTuningTask,
-    dev_set: AnyEncodedSet,
-    batches: Batches[Any],
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+    dev_set: EncodedSet[ExampleT, ContextT],
+    batches: Batches[OutputsT],
     *,
-    loss: Loss[Any] | None = None,
+    loss: Loss[OutputsT] | None = None,
 ) -> Scores:
     """Returns the scores of a dev set, with its suffix in their names.
 

@@ -1,10 +1,13 @@
 """Trains, evaluates and predicts the sets of a task with its model."""
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Generic
 
-from data.arrays import Batches
+from data.arrays import Batches, OutputsT
+from data.sets.set_names import SetName
 from model_folders.scores import Scores
+from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
@@ -16,14 +19,10 @@ from training.loop.callbacks import Callback
 from training.loop.ending import EndReasons
 from training.loop.once_per_step import evaluate_once_per_step
 from training.loop.trainer import Trainer
-from training.task import (
-    AnyEncodedSet,
-    AnyEncodedSets,
-    AnyFineTuningTask,
-)
+from training.task import ContextT, EncodedSet, ExampleT, FineTuningTask
 
 
-class FineTuner:
+class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
     """Trains a task, evaluates its dev sets, and predicts its test sets.
 
     Args:
@@ -41,8 +40,8 @@ class FineTuner:
 
     def __init__(
         self,
-        task: AnyFineTuningTask,
-        encoded_sets: AnyEncodedSets,
+        task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+        encoded_sets: Mapping[SetName, EncodedSet[ExampleT, ContextT]],
         trainer: Trainer,
     ) -> None:
         self.task = task
@@ -51,7 +50,7 @@ class FineTuner:
         self._config = task.config
         self.run_folder = trainer.run_folder
         self.run_weights = trainer.run_weights
-        self._predictor: BatchPredictor[Any] = BatchPredictor(
+        self._predictor: BatchPredictor[OutputsT] = BatchPredictor(
             trainer.model, jit_compile=task.config.devices.jit_compile
         )
         self._first_step = self.run_weights.global_step
@@ -66,12 +65,12 @@ class FineTuner:
         return self.run_weights.global_step != self._first_step
 
     @property
-    def dev_sets(self) -> list[AnyEncodedSet]:
+    def dev_sets(self) -> list[EncodedSet[ExampleT, ContextT]]:
         """The sets to evaluate, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.dev_sets)
 
     @property
-    def test_sets(self) -> list[AnyEncodedSet]:
+    def test_sets(self) -> list[EncodedSet[ExampleT, ContextT]]:
         """The sets to predict, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.test_sets)
 
@@ -149,7 +148,9 @@ class FineTuner:
                 self._output_dir,
             )
 
-    def write_and_score_predictions(self, test_set: AnyEncodedSet) -> Scores:
+    def write_and_score_predictions(
+        self, test_set: EncodedSet[ExampleT, ContextT]
+    ) -> Scores:
         """Writes the predictions of a set, and scores them if it can.
 
         Returns:
@@ -164,17 +165,17 @@ class FineTuner:
         )
 
     def _predict_dev_set(
-        self, dev_set: AnyEncodedSet, description: str
-    ) -> Batches[Any]:
+        self, dev_set: EncodedSet[ExampleT, ContextT], description: str
+    ) -> Batches[OutputsT]:
         """Predicts a dev set in batches of --eval_batch_size."""
         return self._predict(dev_set, self._config.eval_batch_size, description)
 
     def _predict(
         self,
-        encoded_set: AnyEncodedSet,
+        encoded_set: EncodedSet[ExampleT, ContextT],
         batch_size: int,
         description: str,
-    ) -> Batches[Any]:
+    ) -> Batches[OutputsT]:
         """Yields the batches of a set with the model's outputs.
 
         `description` is the text of the progress bar.

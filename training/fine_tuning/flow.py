@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
+from data.arrays import OutputsT
 from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
@@ -37,10 +38,17 @@ from training.preparation.start_checks import (
 )
 from training.run_files.result_files import log_scores
 from training.run_files.run_folder import RunFolder
-from training.task import AnyFineTuningTask
+from training.task import (
+    AnyFineTuningTask,
+    ContextT,
+    ExampleT,
+    FineTuningTask,
+)
 
 
-def fine_tune(task: AnyFineTuningTask) -> int:
+def fine_tune(
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+) -> int:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
@@ -96,7 +104,9 @@ def fine_tune(task: AnyFineTuningTask) -> int:
     return 0
 
 
-def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
+def end_with_scores(
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT], begin_time: float
+) -> None:
     """Evaluates the dev sets, and writes all that the flags ask for.
 
     All workers evaluate. Only the chief writes files.
@@ -122,7 +132,9 @@ def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
     _log_end(fine_tuner, dev_scores, begin_time)
 
 
-def end_without_scores(fine_tuner: FineTuner) -> None:
+def end_without_scores(
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
+) -> None:
     """Only shows the scores, and exports what the user asked for.
 
     The scores are on another dev set than the scores of the run. So the run's
@@ -140,7 +152,9 @@ def end_without_scores(fine_tuner: FineTuner) -> None:
     final_stages.store_weights(fine_tuner.trainer, {})
 
 
-def _evaluate_dev_sets(fine_tuner: FineTuner) -> Mapping[str, float]:
+def _evaluate_dev_sets(
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
+) -> Mapping[str, float]:
     """Evaluates the dev sets, and writes and returns their scores."""
     run_weights = fine_tuner.run_weights
     logging.info("Evaluating %s", run_weights.describe())
@@ -150,7 +164,8 @@ def _evaluate_dev_sets(fine_tuner: FineTuner) -> Mapping[str, float]:
 
 
 def _predict_test_sets(
-    fine_tuner: FineTuner, dev_scores: Mapping[str, float]
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
+    dev_scores: Mapping[str, float],
 ) -> Mapping[str, float]:
     """Writes the predictions of the test sets, and their scores if known.
 
@@ -203,7 +218,9 @@ def _write_card(
 
 
 def _log_end(
-    fine_tuner: FineTuner, dev_scores: Mapping[str, float], begin_time: float
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
+    dev_scores: Mapping[str, float],
+    begin_time: float,
 ) -> None:
     """Logs the scores, what the user should know, and the next commands."""
     task = fine_tuner.task

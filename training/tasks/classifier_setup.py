@@ -7,9 +7,11 @@ loads no TensorFlow.
 import collections
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from absl import logging
 
+from data.arrays import FloatArray
 from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
@@ -24,7 +26,7 @@ from model_folders.reading import settings_check
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
-from training.task import AnyFineTuningTask
+from training.task import FineTuningTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 
@@ -118,12 +120,14 @@ def open_processor(
 def load_task(
     starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
-) -> AnyFineTuningTask:
+) -> FineTuningTask[ClassifierConfig, InputExample, Any, FloatArray]:
     """Reads what the sets tell of the task, and creates the task.
 
     The train set may decide the labels, the weights of their classes, and
     whether the examples are pairs. Each set keeps the rows that were read, so
     that no file is read twice.
+
+    The decoding contexts are Any, because the two tasks have different ones.
     """
     config = starting_point.config
     if processor.definition.learns_vectors:
