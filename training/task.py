@@ -268,7 +268,8 @@ class FineTuningTask(
     ) -> Scores:
         """Computes the scores of the model's outputs.
 
-        The best step may be chosen by the scores named in `metrics`.
+        For example, `Scores({"accuracy": 0.9})`. The best step may be chosen by
+        the overall scores that `metrics` names.
         """
 
     def write_dev_files(
@@ -295,7 +296,8 @@ class FineTuningTask(
         """Writes the predictions of a set, and scores them if it can.
 
         Returns:
-            scores of the predictions, or {} if the right answers are unknown.
+            scores of the predictions, which are empty if the right answers are
+            unknown.
         """
 
 

@@ -25,6 +25,7 @@ from exporting import export_formats
 from exporting.export_formats import ExportFormat
 from model_folders.model_json import HeadSettings
 from model_folders.reading.config_files import load_config
+from model_folders.scores import Scores
 from modeling import losses
 from modeling.accelerated.prediction import GraphPredictor
 from modeling.base_loss import AnyLoss
@@ -259,7 +260,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
     trainer.run_weights.load_start()
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     # No export of this untrained model is worse than these scores.
-    scores = dict.fromkeys(task.metrics, 0.0)
+    scores = Scores(dict.fromkeys(task.metrics, 0.0))
     export_dir = str(starting_point.config.export.export_dir)
 
     def repeat(_: int) -> dict[str, float]:

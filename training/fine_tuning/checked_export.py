@@ -21,7 +21,7 @@ from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from model_folders.kinds import ModelClass
-from model_folders.scores import Scores
+from model_folders.scores import Scores, merge_scores
 from serving import engines
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.dev_set_scores import score_dev_set
@@ -40,14 +40,14 @@ from training.task import (
 
 def export_model(
     fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
-    model_scores: Mapping[str, float],
+    model_scores: Scores,
     export_dir: str,
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
 
     Args:
         fine_tuner: has the weights to export. Its task evaluates the export.
-        model_scores: the model's scores on the dev set, {} if they are unknown.
+        model_scores: the model's scores on the dev set, empty if unknown.
         export_dir: folder of the export.
 
     Raises:
@@ -60,7 +60,7 @@ def export_model(
     config = task.config
     model_class = kinds.listed_class_of(trainer.model)
     scored_sets: list[EncodedSet[ExampleT, ContextT]] = []
-    if task.metrics[0] in model_scores and task.can_score_export:
+    if task.metrics[0] in model_scores.overall and task.can_score_export:
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     with atomic_folders.atomic_folder(export_dir) as folder:
@@ -109,11 +109,12 @@ def evaluate_export(
         engine = _open_engine(folder, format_name, length)
         if engine is None:
             continue
-        scores: Scores = {}
+        scores = []
         for dev_set in dev_sets:
             batches = _predict_batches(task, model_class, engine, dev_set)
-            scores |= score_dev_set(task, dev_set, task.pool(dev_set, batches))
-        scores_of_format[format_name] = scores
+            pooled = task.pool(dev_set, batches)
+            scores.append(score_dev_set(task, dev_set, pooled))
+        scores_of_format[format_name] = merge_scores(*scores)
     return scores_of_format
 
 
@@ -194,7 +195,7 @@ def _write_export_scores(
 def check_export_scores(
     task: AnyFineTuningTask,
     encoded_sets: Sequence[AnyEncodedSet],
-    model_scores: Mapping[str, float],
+    model_scores: Scores,
     scores_of_format: Mapping[str, Scores],
 ) -> None:
     """Compares the scores of an export with those of the model.
@@ -216,8 +217,8 @@ def check_export_scores(
                 task,
                 format_name,
                 metric,
-                expected=model_scores[metric],
-                score=scores[metric],
+                expected=model_scores.overall[metric],
+                score=scores.overall[metric],
             )
 
 

@@ -28,20 +28,19 @@ def score_dev_set(
         batches: the features of the set and the outputs, which are read once.
         loss: loss to add to the scores as "eval_loss", None to add none.
     """
-    if loss is None:
-        scores = task.compute_scores(dev_set, batches)
-    else:
-        mean_loss = MeanLoss(loss)
-        # The outputs of all batches together may be too large for the memory.
-        # So add the loss of each batch when the task reads it.
-        added_batches = mean_loss.add_each(batches)
-        scores = task.compute_scores(dev_set, added_batches)
-        # Add the batches that the task did not read, too.
-        for _ in added_batches:
-            pass
-        scores = {**scores, "eval_loss": mean_loss.compute()}
     suffix = suffix_of(dev_set.name)
-    return {f"{name}{suffix}": score for name, score in scores.items()}
+    if loss is None:
+        return task.compute_scores(dev_set, batches).with_suffix(suffix)
+    mean_loss = MeanLoss(loss)
+    # The outputs of all batches together may be too large for the memory. So
+    # add the loss of each batch when the task reads it.
+    added_batches = mean_loss.add_each(batches)
+    scores = task.compute_scores(dev_set, added_batches)
+    # Add the batches that the task did not read, too.
+    for _ in added_batches:
+        pass
+    overall = {**scores.overall, "eval_loss": mean_loss.compute()}
+    return Scores(overall, scores.by_label).with_suffix(suffix)
 
 
 class MeanLoss(Generic[OutputsT]):

@@ -6,7 +6,7 @@ from typing import Generic
 
 from data.arrays import Batches, OutputsT
 from data.sets.set_names import SetName
-from model_folders.scores import Scores
+from model_folders.scores import Evaluation, Scores, merge_scores
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
@@ -114,25 +114,21 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
             self.run_weights.restore_best()
         return reasons
 
-    def evaluate_dev_sets(self) -> Scores:
-        """Returns the scores of the dev sets, and "global_step".
+    def evaluate_dev_sets(self) -> Evaluation:
+        """Evaluates the weights on the dev sets, once for each step."""
+        return self._evaluate_once()
 
-        The weights of each step are evaluated only once. The scores are a copy,
-        to which the caller may add.
-        """
-        return {**self._evaluate_once()}
-
-    def _evaluate_step(self) -> Scores:
-        """Computes the scores of the current weights."""
-        scores: Scores = {"global_step": self.run_weights.global_step}
-        for dev_set in self.dev_sets:
-            scores |= score_dev_set(
+    def _evaluate_step(self) -> Evaluation:
+        scores = [
+            score_dev_set(
                 self.task,
                 dev_set,
                 self._predict_dev_set(dev_set, "Evaluating"),
                 loss=self.task.eval_loss,
             )
-        return scores
+            for dev_set in self.dev_sets
+        ]
+        return Evaluation(self.run_weights.global_step, merge_scores(*scores))
 
     def write_dev_files(self) -> None:
         """Writes the files of predictions and reports about the dev sets.
@@ -154,7 +150,8 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
         """Writes the predictions of a set, and scores them if it can.
 
         Returns:
-            scores of the predictions, {} if the right answers are unknown.
+            scores of the predictions, which are empty if the right answers are
+            unknown.
         """
         config = self._config
         batches = self._predict(

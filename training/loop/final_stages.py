@@ -4,7 +4,7 @@
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from absl import logging
 
@@ -17,26 +17,27 @@ from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.model_json import HeadSettings
+from model_folders.scores import Evaluation
 from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
 
 
-def store_weights(trainer: Trainer, dev_scores: Mapping[str, float]) -> None:
+def store_weights(trainer: Trainer, evaluation: Evaluation | None) -> None:
     """Stores the best step's weights once, and writes --export_weights.
 
     Args:
         trainer: has the weights to store.
-        dev_scores: scores of the run in this command, {} if it has none. The
-            card of --export_weights shows those of its step.
+        evaluation: the evaluation of this command, None without one. The card
+            of --export_weights shows the scores of its step.
     """
     trainer.run_folder.best_step.link_weights()
     path = trainer.config.training.export_weights
     if path is not None:
-        _export_weights(trainer, path, dev_scores)
+        _export_weights(trainer, path, evaluation)
 
 
 def _export_weights(
-    trainer: Trainer, path: str, dev_scores: Mapping[str, float]
+    trainer: Trainer, path: str, evaluation: Evaluation | None
 ) -> None:
     """Writes the current weights to a folder, as Google's releases.
 
@@ -55,7 +56,7 @@ def _export_weights(
         model_json=contents,
         labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-        results=run_folder.find_dev_scores(step, dev_scores),
+        results=run_folder.find_dev_scores(step, evaluation),
     )
     modeling.save_release(
         trainer.model,

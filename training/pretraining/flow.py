@@ -5,7 +5,6 @@ The records are masked in advance or during training.
 
 import shlex
 import time
-from collections.abc import Mapping
 
 from absl import logging
 
@@ -14,6 +13,7 @@ from data.io import record_checks, record_datasets
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
+from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.loop import devices, final_stages
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
@@ -70,9 +70,7 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
         if config.training.do_eval:
             logging.info("Evaluating %s", trainer.run_weights.describe())
             evaluation = evaluator.evaluate()
-            trainer.run_folder.write_evaluation(
-                trainer.run_weights.global_step, evaluation.scores
-            )
+            trainer.run_folder.write_evaluation(evaluation)
     _end_pretraining(starting_point, trainer, evaluation, begin_time=begin_time)
     return 0
 
@@ -102,7 +100,7 @@ def _train(
         best_step_callback = BestStepCallback(
             trainer.run_weights,
             trainer.run_folder,
-            evaluate=lambda: evaluator.evaluate().scores,
+            evaluate=evaluator.evaluate,
             rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
             num_train_steps=num_train_steps,
         )
@@ -123,7 +121,7 @@ def _end_pretraining(
     `begin_time` is the time.time() at which this command began.
     """
     config = starting_point.config
-    dev_scores = evaluation.scores if evaluation else {}
+    dev_scores = evaluation.scores if evaluation else Scores()
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -134,7 +132,7 @@ def _end_pretraining(
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
         final_stages.write_export(trainer, export_dir, {})
-    final_stages.store_weights(trainer, dev_scores)
+    final_stages.store_weights(trainer, evaluation)
     trainer.run_folder.write_card(dev_scores)
     if evaluation and config.training.do_train:
         warn_of_no_progress(evaluation)
@@ -146,12 +144,12 @@ def _end_pretraining(
     )
 
 
-def _list_accuracy_lines(scores: Mapping[str, float]) -> list[str]:
+def _list_accuracy_lines(scores: Scores) -> list[str]:
     """Returns a line for each accuracy among the scores."""
     return [
-        f"{name}: {scores[name]:.4f}"
+        f"{name}: {scores.overall[name]:.4f}"
         for name in ("masked_lm_accuracy", "next_sentence_accuracy")
-        if name in scores
+        if name in scores.overall
     ]
 
 

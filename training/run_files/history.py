@@ -34,6 +34,7 @@ from typing import (
 
 from files import atomic, json_files
 from files.typed_dict_checks import find_malformed_entry
+from model_folders.scores import Evaluation, Scores, parse_scores
 from training.config.training_config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -186,19 +187,20 @@ class History:
         self._add(line)
 
     def add_evaluation(
-        self,
-        step: int,
-        scores: Mapping[str, float],
-        learning_rate: float | None = None,
+        self, evaluation: Evaluation, learning_rate: float | None = None
     ) -> None:
         """Adds an evaluation on the dev set, or replaces the one of the step.
 
         Args:
-            step: number of steps trained.
-            scores: scores of the dev set.
+            evaluation: scores of the dev set.
             learning_rate: learning rate of the step, None if it is unknown.
         """
-        line = self._create_line("eval", step, scores, learning_rate)
+        line = self._create_line(
+            "eval",
+            evaluation.step,
+            evaluation.scores.to_entries(),
+            learning_rate,
+        )
         line["dev_set"] = self.dev_set_checksum
         self._add(line)
 
@@ -242,7 +244,6 @@ class History:
         line["metrics"] = {
             name: float(value) if math.isfinite(value) else None
             for name, value in metrics.items()
-            if name != "global_step"
         }
         return line
 
@@ -327,6 +328,16 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
         _parse_line(line, f"{os.fspath(path)}, line {line_number}")
         for line_number, line in enumerate(lines, start=1)
     ]
+
+
+def scores_of_line(line: HistoryLine) -> Scores:
+    """Returns the metrics of a line. One that was not finite is NaN."""
+    return parse_scores(
+        {
+            name: math.nan if value is None else value
+            for name, value in line["metrics"].items()
+        }
+    )
 
 
 def _parse_line(text: bytes, place: str) -> HistoryLine:

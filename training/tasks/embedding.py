@@ -167,7 +167,7 @@ class EmbeddingTask(
                 self.processor.score,
             )
         partners = [example.text_b for example in encoded_set.examples]
-        return {"recall_1": metrics.recall_1(vectors, partners)}
+        return Scores({"recall_1": metrics.recall_1(vectors, partners)})
 
 
 def _create_embedding_loss(

@@ -163,7 +163,7 @@ class NerTask(
         )
         gold_tags = [example.tags for example in encoded_set.examples]
         if {*itertools.chain.from_iterable(gold_tags)} <= {"O"}:
-            return {}
+            return Scores()
         return entity_scoring.score_entities(gold_tags, tags)
 
     def _decode_tags(

@@ -106,8 +106,8 @@ class SwagTask(
     ) -> Scores:
         """Writes test_results.tsv and predictions.jsonl.
 
-        Returns the scores of the predictions, or {} if the test set contains no
-        labels.
+        Returns the scores of the predictions, which are empty if the test set
+        contains no labels.
         """
         outputs = label_codec.concatenate_outputs(batches)
         entries = (
@@ -125,5 +125,5 @@ class SwagTask(
             encoded_set.examples,
             self.codec.decode_labels(outputs),
             self.codec,
-            lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),
+            lambda _, *ids: Scores(metrics.compute_metrics(self.metrics, *ids)),
         )

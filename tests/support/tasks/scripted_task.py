@@ -15,6 +15,7 @@ import numpy as np
 from data.arrays import FloatArray
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.model_json import read_model_json
+from model_folders.scores import Scores
 from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
@@ -58,20 +59,20 @@ class ScriptedTask(toy_task.ToyTask):
 
     def compute_scores(
         self, encoded_set: EncodedSet[int, None], batches: Batches[FloatArray]
-    ) -> dict[str, float]:
+    ) -> Scores:
         assert len(list(batches)) == 1
         accuracy = self.find_accuracy()
-        return {"accuracy": accuracy, "f1": 1 - accuracy}
+        return Scores({"accuracy": accuracy, "f1": 1 - accuracy})
 
     def write_and_score_predictions(
         self,
         encoded_set: EncodedSet[int, None],
         batches: Batches[FloatArray],
         output_dir: str,
-    ) -> dict[str, float]:
+    ) -> Scores:
         (logits,) = (outputs for _, outputs in batches)
         np.save(f"{output_dir}/logits.npy", logits)
-        return {}
+        return Scores()
 
 
 def create_options(tmp_path: Path) -> Flags:

@@ -18,6 +18,7 @@ from data.io import feature_specs
 from data.io.tf_examples import encode_example
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
+from model_folders.scores import Scores
 from modeling import losses
 from modeling.bert import EncoderOutputs
 from modeling.tensors import Features, Tensor
@@ -240,18 +241,18 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
         self,
         encoded_set: task.EncodedSet[int, None],
         batches: task.Batches[FloatArray],
-    ) -> dict[str, float]:
+    ) -> Scores:
         for _ in batches:
             pass
-        return {"accuracy": 0.5}
+        return Scores({"accuracy": 0.5})
 
     def write_and_score_predictions(
         self,
         encoded_set: task.EncodedSet[int, None],
         batches: task.Batches[FloatArray],
         output_dir: str,
-    ) -> dict[str, float]:
-        return {}
+    ) -> Scores:
+        return Scores()
 
 
 class TwoRecordsTask(ToyTask):

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.scores import Evaluation, Scores
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import (
     OnStep,
@@ -111,8 +112,9 @@ def stopped_early(request, tmp_path):
     evaluated = []
 
     def evaluate():
-        evaluated.append(trainer.run_weights.global_step)
-        return {"score": -len(evaluated)}
+        step = trainer.run_weights.global_step
+        evaluated.append(step)
+        return Evaluation(step, Scores({"score": -len(evaluated)}))
 
     trainer = create_loop_trainer(
         tmp_path,
@@ -157,7 +159,7 @@ def test_the_best_step_is_kept_among_calls_of_several_steps(
     trainer, _ = stopped_early
     assert list_checkpoint_steps(tmp_path / "best") == [7]
     best_step = trainer.run_folder.best_step
-    assert best_step.find_evaluation() == (7, {"score": -1})
+    assert best_step.find_evaluation() == Evaluation(7, Scores({"score": -1}))
 
 
 def test_a_signal_ends_the_training_once_the_step_is_saved(tmp_path):

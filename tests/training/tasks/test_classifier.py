@@ -175,7 +175,7 @@ def test_records_to_predict_have_no_labels(create_task):
 def test_the_score_is_the_share_of_right_labels(create_task):
     encoded_set = create_set("dev", EXAMPLES)
     scores = create_task().compute_scores(encoded_set, [({}, LOGITS)])
-    assert scores["eval_accuracy"] == 0.5
+    assert scores.overall["eval_accuracy"] == 0.5
 
 
 def test_a_run_records_its_labels_and_the_number_of_its_texts(create_task):

@@ -80,11 +80,11 @@ def test_recall_is_the_share_of_texts_that_find_their_partner(
 ):
     encoded_set = create_set("dev", PAIRS)
     scores = create_task(UNSCORED).compute_scores(encoded_set, [({}, vectors)])
-    assert scores == {"recall_1": recall}
+    assert scores.overall == {"recall_1": recall}
 
 
 def test_known_scores_are_compared_with_the_cosines(create_task):
     encoded_set = create_set("dev", PAIRS)
     # The cosines of the two pairs are about 0.1 and 1, their scores 1 and 0.
     scores = create_task(SCORED).compute_scores(encoded_set, [({}, SWAPPED)])
-    assert scores["pearson"] == pytest.approx(-1.0)
+    assert scores.overall["pearson"] == pytest.approx(-1.0)
