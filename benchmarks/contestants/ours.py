@@ -260,7 +260,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
     trainer.run_weights.load_start()
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     # No export of this untrained model is worse than these scores.
-    scores = Scores(dict.fromkeys(task.metrics, 0.0))
+    scores = Scores(dict.fromkeys(task.scoring.metrics, 0.0))
     export_dir = str(starting_point.config.export.export_dir)
 
     def repeat(_: int) -> dict[str, float]:

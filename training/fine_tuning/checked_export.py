@@ -60,7 +60,8 @@ def export_model(
     config = task.config
     model_class = kinds.listed_class_of(trainer.model)
     scored_sets: list[EncodedSet[ExampleT, ContextT]] = []
-    if task.metrics[0] in model_scores.overall and task.can_score_export:
+    scoring = task.scoring
+    if scoring.metrics[0] in model_scores.overall and scoring.can_score_export:
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     with atomic_folders.atomic_folder(export_dir) as folder:
@@ -212,7 +213,7 @@ def check_export_scores(
     """
     for format_name, scores in scores_of_format.items():
         for encoded_set in encoded_sets:
-            metric = f"{task.metrics[0]}{suffix_of(encoded_set.name)}"
+            metric = f"{task.scoring.metrics[0]}{suffix_of(encoded_set.name)}"
             _check_export_score(
                 task,
                 format_name,
@@ -237,7 +238,7 @@ def _check_export_score(
     if not math.isfinite(expected):
         return
     config = task.config
-    points_lost = round((expected - score) / task.percentage_point, 6)
+    points_lost = round((expected - score) / task.scoring.percentage_point, 6)
     # Write `not <=` instead of `>`, so that NaN is an error too.
     if not points_lost <= config.fine_tuning.max_export_loss:
         raise ValueError(

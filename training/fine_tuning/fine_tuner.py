@@ -92,7 +92,8 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
             rule = BestStepRule(
                 interval=max(epoch_length // config.batch_size, 1),
                 metric=(
-                    config.fine_tuning.metric_for_best or self.task.metrics[0]
+                    config.fine_tuning.metric_for_best
+                    or self.task.scoring.metrics[0]
                 ),
                 patience=config.fine_tuning.early_stopping_patience,
             )
@@ -124,7 +125,7 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
                 self.task,
                 dev_set,
                 self._predict_dev_set(dev_set, "Evaluating"),
-                loss=self.task.eval_loss,
+                loss=self.task.scoring.eval_loss,
             )
             for dev_set in self.dev_sets
         ]

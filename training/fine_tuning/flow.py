@@ -258,7 +258,7 @@ def _list_dev_score_lines(
     task: AnyFineTuningTask, dev_scores: Scores
 ) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
-    metric = task.metrics[0]
+    metric = task.scoring.metrics[0]
     if metric not in dev_scores.overall:
         return []
     return [f"{metric} on the dev set: {dev_scores.overall[metric]:.4f}"]

@@ -147,6 +147,6 @@ def compute_dev_sets_checksum(
     scored = [
         [encoded_set.checksum for encoded_set in dev_sets],
         list(task.labels or ()),
-        *fingerprint_files(task.eval_files),
+        *fingerprint_files(task.scoring.eval_files),
     ]
     return zlib.crc32(json.dumps(scored).encode())

@@ -70,15 +70,17 @@ class EmbeddingTask(
         super().__init__(
             starting_point,
             loss=loss,
-            metrics=processor.metrics if evaluates_scores else ("recall_1",),
-            eval_loss=loss if evaluates_scores == trains_scores else None,
+            scoring=task.Scoring(
+                processor.metrics if evaluates_scores else ("recall_1",),
+                eval_loss=loss if evaluates_scores == trains_scores else None,
+                # An export computes the vectors, and not their cosines.
+                can_score_export=False,
+            ),
             # Record the maximum length of one text, not of a pair.
             fixed_head_settings={
                 "task_name": config.selected_task_name,
                 "max_seq_length": config.fine_tuning.max_seq_length,
             },
-            # An export computes the vectors, and not their cosines.
-            can_score_export=False,
         )
         self.processor = processor
         self.codec = label_codec.CosineCodec()

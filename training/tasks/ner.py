@@ -56,8 +56,10 @@ class NerTask(
         super().__init__(
             starting_point,
             loss=modeling.TokenLoss(),
-            metrics=("f1", "precision", "recall", "accuracy"),
-            eval_loss=modeling.TokenLoss(),
+            scoring=task.Scoring(
+                ("f1", "precision", "recall", "accuracy"),
+                eval_loss=modeling.TokenLoss(),
+            ),
             labels=labels,
             fixed_head_settings={"labels": labels},
         )

@@ -67,12 +67,14 @@ class SquadTask(
         super().__init__(
             starting_point,
             loss=modeling.SpanLoss(),
-            metrics=("f1",),
-            # SQuAD's official scores are percentages, not fractions.
-            percentage_point=1.0,
+            scoring=task.Scoring(
+                ("f1",),
+                # SQuAD's official scores are percentages, not fractions.
+                percentage_point=1.0,
+                eval_files=eval_files,
+            ),
             # --predict_file is evaluated and predicted.
             test_sets=("dev",),
-            eval_files=eval_files,
         )
         self.sets = sets
 

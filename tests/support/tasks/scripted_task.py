@@ -16,12 +16,13 @@ from data.arrays import FloatArray
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.model_json import read_model_json
 from model_folders.scores import Scores
+from modeling import losses
 from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.starting_point import StartingPoint
-from training.task import Batches, EncodedSet
+from training.task import Batches, EncodedSet, Scoring
 
 LENGTH = 4
 EXAMPLES = 8
@@ -49,7 +50,10 @@ class ScriptedTask(toy_task.ToyTask):
         find_accuracy: Callable[[], float],
         first_example: int,
     ) -> None:
-        super().__init__(starting_point, metrics=("accuracy", "f1"))
+        scoring = Scoring[FloatArray](
+            ("accuracy", "f1"), eval_loss=losses.ClassifierLoss()
+        )
+        super().__init__(starting_point, scoring=scoring)
         self.find_accuracy = find_accuracy
         self.first_example = first_example
 

@@ -195,8 +195,9 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
     ) -> None:
         arguments: dict[str, Any] = {
             "loss": losses.ClassifierLoss(),
-            "eval_loss": losses.ClassifierLoss(),
-            "metrics": ("accuracy",),
+            "scoring": task.Scoring(
+                ("accuracy",), eval_loss=losses.ClassifierLoss()
+            ),
         }
         super().__init__(starting_point, **arguments | changes)
 

@@ -13,6 +13,7 @@ from model_folders.scores import Scores
 from tests.support.output_files import read_results, snapshot
 from tests.support.tasks import toy_task
 from training.fine_tuning.checked_export import check_export_scores
+from training.task import Scoring
 
 DEV_SETS = [types.SimpleNamespace(name="dev")]
 NAN = float("nan")
@@ -22,7 +23,8 @@ class PercentTask(toy_task.ToyTask):
     """A task whose first metric is a percentage."""
 
     def __init__(self, starting_point):
-        super().__init__(starting_point, percentage_point=1.0)
+        scoring = Scoring(("accuracy",), percentage_point=1.0)
+        super().__init__(starting_point, scoring=scoring)
 
 
 def check_score(

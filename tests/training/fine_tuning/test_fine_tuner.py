@@ -18,6 +18,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.fine_tuning.encoded_sets import write_encoded_sets
 from training.fine_tuning.fine_tuner import FineTuner
+from training.task import Scoring
 
 
 class TwoDevSetsTask(ToyTask):
@@ -25,7 +26,9 @@ class TwoDevSetsTask(ToyTask):
 
     def __init__(self, starting_point):
         super().__init__(
-            starting_point, eval_loss=None, dev_sets=["dev", "dev_mm"]
+            starting_point,
+            scoring=Scoring(("count",)),
+            dev_sets=["dev", "dev_mm"],
         )
 
     def read_examples(self, set_name):

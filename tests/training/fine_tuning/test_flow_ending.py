@@ -20,6 +20,7 @@ from training.fine_tuning.flow import (
     end_without_scores,
 )
 from training.run_files.history import HISTORY_FILE, read_history
+from training.task import Scoring
 
 
 class WholeModelTask(ToyTask):
@@ -58,7 +59,7 @@ def end_with(tmp_path):
         bert_config = tiny_config(vocab_size=1600)
         task = ScoredTask(
             create_starting_point(config, bert_config, load_tokenizer()),
-            eval_loss=None,
+            scoring=Scoring(("accuracy",)),
         )
         fine_tuner = FineTuner(
             task,

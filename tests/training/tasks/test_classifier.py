@@ -100,7 +100,7 @@ def test_class_weights_change_only_the_loss_of_the_training(create_task):
         "label_ids": np.array([0, 1]),
     }
     weighted, _ = task.loss(LOGITS, features)
-    equal, _ = task.eval_loss(LOGITS, features)
+    equal, _ = task.scoring.eval_loss(LOGITS, features)
     losses = np.log(1 + np.exp([2.0, -2.0]))
     assert float(equal) == pytest.approx(losses.mean(), abs=1e-6)
     assert float(weighted) == pytest.approx(losses @ [1, 2] / 3, abs=1e-6)

@@ -50,17 +50,18 @@ def create_task(tmp_path):
 def test_pairs_with_scores_are_trained_on_their_cosines(create_task):
     task = create_task(SCORED)
     assert isinstance(task.loss, modeling.CosineLoss)
-    assert task.eval_loss is task.loss
+    assert task.scoring.eval_loss is task.loss
 
 
 def test_pairs_without_scores_are_found_in_their_batch(create_task):
     task = create_task(UNSCORED)
     assert isinstance(task.loss, modeling.ContrastiveLoss)
-    assert task.metrics == ("recall_1",)
+    assert task.scoring.metrics == ("recall_1",)
 
 
 def test_evaluations_of_another_kind_of_pairs_report_no_loss(create_task):
-    assert create_task({"train": False, "dev": True}).eval_loss is None
+    task = create_task({"train": False, "dev": True})
+    assert task.scoring.eval_loss is None
 
 
 def test_records_contain_scores_only_of_pairs_that_have_them(create_task):
