@@ -105,7 +105,7 @@ def create_training_work(
     plan = RunPlan(
         create_model=create_model,
         loss=loss,
-        num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
+        num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0, between_evaluations=1),
         training_settings={},
     )
     trainer = trainer_loading.create_trainer(

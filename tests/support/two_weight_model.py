@@ -31,7 +31,6 @@ from options.fields import option
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
-from training.loop.ending import EndReasons
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
@@ -184,7 +183,7 @@ def fit_batches(
     batches: Sequence[Batch],
     num_train_steps: int,
     callbacks: Sequence[Callback] = (),
-) -> EndReasons:
+) -> None:
     """Trains with `fit` on the first batch in step 1, and so on.
 
     `fit` shuffles the records of a file. So the file contains the examples of
@@ -204,7 +203,7 @@ def fit_batches(
             Path(folder) / "train.tf_record",
             [example_of_index[index] for index in range(len(examples))],
         )
-        return trainer.fit(records, num_train_steps, callbacks)
+        trainer.fit(records, num_train_steps, callbacks)
 
 
 def create_loop_trainer(

@@ -8,6 +8,7 @@ from data.arrays import Batches, OutputsT
 from data.sets.set_names import SetName
 from model_folders.scores import Evaluation, Scores, merge_scores
 from training.config.fine_tuning_config import FineTuningConfig
+from training.config.training_config import NumSteps
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
@@ -16,7 +17,6 @@ from training.loop.best_step_callback import (
     BestStepRule,
 )
 from training.loop.callbacks import Callback
-from training.loop.ending import EndReasons
 from training.loop.once_per_step import evaluate_once_per_step
 from training.loop.trainer import Trainer
 from training.task import ContextT, EncodedSet, ExampleT, FineTuningTask
@@ -74,27 +74,19 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
         """The sets to predict, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.test_sets)
 
-    def train(self, num_train_steps: int) -> EndReasons:
+    def train(self, num_steps: NumSteps) -> None:
         """Trains, then restores the best step's weights if the flags say so.
 
-        Args:
-            num_train_steps: number of the last step.
-
-        Returns:
-            why the training ended. If a signal stopped it, the weights are
-            those of the last step.
+        Raises:
+            TrainingStopped: a signal ended the training.
         """
         config = self._config
-        train_set = self.encoded_sets["train"]
         callbacks: list[Callback] = []
         if config.keeps_best:
-            epoch_length = self.task.epoch_length(train_set)
+            metric = config.fine_tuning.metric_for_best
             rule = BestStepRule(
-                interval=max(epoch_length // config.batch_size, 1),
-                metric=(
-                    config.fine_tuning.metric_for_best
-                    or self.task.scoring.metrics[0]
-                ),
+                interval=num_steps.between_evaluations,
+                metric=metric or self.task.scoring.metrics[0],
                 patience=config.fine_tuning.early_stopping_patience,
             )
             best_step_callback = BestStepCallback(
@@ -102,18 +94,17 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
                 self.run_folder,
                 evaluate=self.evaluate_dev_sets,
                 rule=rule,
-                num_train_steps=num_train_steps,
+                num_train_steps=num_steps.training,
             )
             callbacks.append(best_step_callback)
-        reasons = self.trainer.fit(
-            train_set.records,
-            num_train_steps,
+        self.trainer.fit(
+            self.encoded_sets["train"].records,
+            num_steps.training,
             callbacks,
             epochs=config.fine_tuning.num_train_epochs,
         )
-        if config.keeps_best and config.loads_best and not reasons.is_stopped:
+        if config.keeps_best and config.loads_best:
             self.run_weights.restore_best()
-        return reasons
 
     def evaluate_dev_sets(self) -> Evaluation:
         """Evaluates the weights on the dev sets, once for each step."""

@@ -28,7 +28,6 @@ from training.fine_tuning.plan import (
     plan_fine_tuning,
 )
 from training.loop import devices, final_stages
-from training.loop.ending import STOPPED_STATUS
 from training.loop.teacher_loading import load_teacher
 from training.loop.trainer_loading import load_trainer
 from training.preparation.start_checks import (
@@ -48,17 +47,14 @@ from training.task import (
 
 def fine_tune(
     task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
-) -> int:
+) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
         task: the task to train, which holds the StartingPoint.
 
-    Returns:
-        the exit status of the script: 0, or `STOPPED_STATUS` if a signal
-        stopped the training.
-
     Raises:
+        TrainingStopped: a signal ended the training. It ends the script.
         ValueError: a flag contradicts another flag or a file, a line of a set
             is malformed, or the dev set may not be used.
         OSError: a file is missing or cannot be written.
@@ -94,14 +90,11 @@ def fine_tune(
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.explain_record_errors(records):
         if plan.num_steps:
-            reasons = fine_tuner.train(plan.num_steps.training)
-            if reasons.is_stopped:
-                return STOPPED_STATUS
+            fine_tuner.train(plan.num_steps)
         if dev_set_comparison.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)
-    return 0
 
 
 def end_with_scores(

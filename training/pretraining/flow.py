@@ -15,10 +15,10 @@ from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
 from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
+from training.config.training_config import NumSteps
 from training.loop import devices, final_stages
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback
-from training.loop.ending import STOPPED_STATUS, EndReasons
 from training.loop.teacher_loading import load_teacher
 from training.loop.trainer import Trainer
 from training.loop.trainer_loading import load_trainer
@@ -36,14 +36,11 @@ from training.pretraining.records import (
 from training.starting_point import StartingPoint
 
 
-def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
+def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
-    Returns:
-        the exit status of the script: 0, or `STOPPED_STATUS` if a signal
-        stopped the training.
-
     Raises:
+        TrainingStopped: a signal ended the training. It ends the script.
         ValueError: a record, or the earlier run in --output_dir, does not match
             the flags.
         OSError: a file is missing or cannot be written.
@@ -64,15 +61,12 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     evaluation = None
     with record_checks.explain_record_errors(records):
         if plan.num_steps:
-            reasons = _train(config, trainer, records.train, evaluator)
-            if reasons.is_stopped:
-                return STOPPED_STATUS
+            _train(plan.num_steps, trainer, records.train, evaluator)
         if config.training.do_eval:
             logging.info("Evaluating %s", trainer.run_weights.describe())
             evaluation = evaluator.evaluate()
             trainer.run_folder.write_evaluation(evaluation)
     _end_pretraining(starting_point, trainer, evaluation, begin_time=begin_time)
-    return 0
 
 
 def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
@@ -88,24 +82,23 @@ def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
 
 
 def _train(
-    config: PretrainingConfig,
+    num_steps: NumSteps,
     trainer: Trainer,
     records: record_datasets.Records,
     evaluator: PretrainingEvaluator,
-) -> EndReasons:
+) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so."""
-    num_train_steps = config.pretraining.num_train_steps
     callbacks: list[Callback] = []
-    if config.keeps_best:
+    if trainer.config.keeps_best:
         best_step_callback = BestStepCallback(
             trainer.run_weights,
             trainer.run_folder,
             evaluate=evaluator.evaluate,
-            rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
-            num_train_steps=num_train_steps,
+            rule=BestStepRule(num_steps.between_evaluations, metric="loss"),
+            num_train_steps=num_steps.training,
         )
         callbacks.append(best_step_callback)
-    return trainer.fit(records, num_train_steps, callbacks)
+    trainer.fit(records, num_steps.training, callbacks)
 
 
 def _end_pretraining(

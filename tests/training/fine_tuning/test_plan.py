@@ -70,8 +70,8 @@ def create_plan(folder, task_class=LabeledTask, do_train=True, **flags):
 @pytest.mark.parametrize(
     ("epochs", "warmup", "expected"),
     [
-        (1, 0.0, NumSteps(training=3, warmup=0)),
-        (2, 0.5, NumSteps(training=6, warmup=3)),
+        (1, 0.0, NumSteps(training=3, warmup=0, between_evaluations=3)),
+        (2, 0.5, NumSteps(training=6, warmup=3, between_evaluations=3)),
     ],
 )
 def test_the_steps_are_those_of_the_records(tmp_path, epochs, warmup, expected):

@@ -17,6 +17,7 @@ from tests.support.two_weight_model import (
 )
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback, Decision
+from training.loop.ending import TrainingStopped
 from training.loop.step_loop import StepLoop
 
 
@@ -167,8 +168,8 @@ def test_a_signal_ends_the_training_once_the_step_is_saved(tmp_path):
     signals = OnStep(
         lambda step, logs: step == 2 and signal.raise_signal(signal.SIGTERM)
     )
-    reasons = fit_batches(trainer, create_batches([]), 5, [signals])
-    assert reasons.is_stopped
+    with pytest.raises(TrainingStopped):
+        fit_batches(trainer, create_batches([]), 5, [signals])
     assert list_checkpoint_steps(tmp_path) == [2]
 
 
