@@ -22,7 +22,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import (
-    TYPE_CHECKING,
     Literal,
     NotRequired,
     Self,
@@ -36,9 +35,7 @@ from files import atomic, json_files
 from files.typed_dict_checks import find_malformed_entry
 from model_folders.scores import Evaluation, Scores, parse_scores
 from training.config.training_config import TrainingConfig
-
-if TYPE_CHECKING:
-    import tensorflow as tf
+from training.run_files.tensorboard_writer import TensorboardWriter
 
 HISTORY_FILE = "history.jsonl"
 # Kind of a line.
@@ -84,7 +81,7 @@ class History:
         self.dev_set_checksum = dev_set_checksum
         self._config = config
         self._path = _history_file_of(config)
-        self._tensorboard_writer = _TensorboardWriter(config.state_folder)
+        self._tensorboard_writer = TensorboardWriter(config.state_folder)
         # time.monotonic() at which the training began, None while not training.
         self._began: float | None = None
         # Hours of training before `_began`.
@@ -276,39 +273,6 @@ class History:
         atomic.write_text(
             self._path, "".join(map(format_line, self._lines.values()))
         )
-
-
-class _TensorboardWriter:
-    """Writes metrics as TensorBoard shows them.
-
-    Args:
-        folder: folder of the files. The first write creates a file.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._writer: tf.summary.SummaryWriter | None = None
-
-    def write(
-        self, prefix: str, step: int, metrics: Mapping[str, float | None]
-    ) -> None:
-        """Writes the metrics of a step.
-
-        Args:
-            prefix: what the names of the metrics begin with, such as "eval/".
-            step: number of steps trained.
-            metrics: {name: value}. A value of None is not written.
-        """
-        # Import late, so that reading a history does not load TensorFlow.
-        import tensorflow as tf
-
-        if self._writer is None:
-            self._writer = tf.summary.create_file_writer(str(self._folder))
-        with self._writer.as_default():
-            for name, value in metrics.items():
-                if value is not None:
-                    tf.summary.scalar(prefix + name, value, step=step)
-        self._writer.flush()
 
 
 def _history_file_of(config: TrainingConfig) -> Path:
