@@ -150,8 +150,10 @@ def _load_embedding_task(
 ) -> EmbeddingTask:
     """Reads whether the pairs of each set have scores, and creates the task.
 
-    The first set decides the scale of all scores. The function warns if weights
-    that are not trained need another pooling.
+    A command that reads no dev set evaluates as if it had scores. Without
+    training, the loss is the one that suits the evaluated set. The first set
+    decides the scale of all scores. The function warns if weights that are not
+    trained need another pooling.
     """
     config = starting_point.config
     if starting_point.preset and not config.training.do_train:
@@ -164,14 +166,16 @@ def _load_embedding_task(
     }
     first_set = next(iter(sets.values()), None)
     max_score = similar_pairs.guess_max_score(first_set) if first_set else None
+    are_scored = {
+        name: similar_pairs.are_scored(pairs) for name, pairs in sets.items()
+    }
+    evaluates_scores = are_scored.get("dev", True)
     return EmbeddingTask(
         starting_point,
         processor,
+        trains_scores=are_scored.get("train", evaluates_scores),
+        evaluates_scores=evaluates_scores,
         max_score=max_score,
-        has_scores={
-            name: similar_pairs.are_scored(pairs)
-            for name, pairs in sets.items()
-        },
     )
 
 
