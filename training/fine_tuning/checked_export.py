@@ -17,6 +17,7 @@ from data.arrays import Batch, OutputsT
 from data.sets.set_names import suffix_of
 from exporting import export_formats
 from exporting.export_formats import ExportFormat
+from exporting.export_writer import export
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
@@ -63,14 +64,12 @@ def export_model(
     scoring = task.scoring
     if scoring.metrics[0] in model_scores.overall and scoring.can_score_export:
         scored_sets = fine_tuner.dev_sets
+    options = final_stages.create_export_options(
+        trainer, predict_batch_size=config.fine_tuning.predict_batch_size
+    )
     logging.info("Exporting %s", trainer.run_weights.describe())
     with atomic_folders.atomic_folder(export_dir) as folder:
-        card = final_stages.write_export(
-            trainer,
-            folder,
-            task.head_settings,
-            predict_batch_size=config.fine_tuning.predict_batch_size,
-        )
+        card = export(folder, trainer.model, task.head_settings, options)
         scores_of_format = evaluate_export(
             task, model_class, folder, scored_sets
         )

@@ -10,6 +10,7 @@ from absl import logging
 
 import modeling
 from data.io import record_checks, record_datasets
+from exporting.export_writer import export
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
@@ -124,7 +125,8 @@ def _end_pretraining(
         return
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
-        final_stages.write_export(trainer, export_dir, {})
+        options = final_stages.create_export_options(trainer)
+        export(export_dir, trainer.model, {}, options)
     final_stages.store_weights(trainer, evaluation)
     trainer.run_folder.write_card(dev_scores)
     if evaluation and config.training.do_train:
