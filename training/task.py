@@ -92,11 +92,12 @@ class Scoring(Generic[OutputsT]):
 
     Attributes:
         metrics: names of the scores of `compute_scores` by which the best step
-            may be chosen. Higher must be better. The first is the default, and
-            the one by which an export is compared with its model.
+            may be chosen. Higher must be better. The first is the main metric:
+            it chooses the best step by default, and an export must score as
+            well by it as its model.
         eval_loss: loss to report in evaluations. None if the records of "dev"
             lack the features that a loss reads.
-        percentage_point: one percentage point of the first metric: 0.01 if the
+        percentage_point: one percentage point of the main metric: 0.01 if the
             metric is a fraction, 1 if it is a percentage.
         eval_files: files from which `compute_scores` reads the right answers,
             if the records do not contain them.
@@ -109,6 +110,11 @@ class Scoring(Generic[OutputsT]):
     percentage_point: float = 0.01
     eval_files: Sequence[str] = ()
     can_score_export: bool = True
+
+    @property
+    def main_metric(self) -> str:
+        """The first of the metrics."""
+        return self.metrics[0]
 
 
 class FineTuningTask(

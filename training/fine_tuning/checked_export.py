@@ -62,7 +62,7 @@ def export_model(
     model_class = kinds.listed_class_of(trainer.model)
     scored_sets: list[EncodedSet[ExampleT, ContextT]] = []
     scoring = task.scoring
-    if scoring.metrics[0] in model_scores.overall and scoring.can_score_export:
+    if scoring.main_metric in model_scores.overall and scoring.can_score_export:
         scored_sets = fine_tuner.dev_sets
     options = final_stages.create_export_options(
         trainer, predict_batch_size=config.fine_tuning.predict_batch_size
@@ -212,7 +212,7 @@ def check_export_scores(
     """
     for format_name, scores in scores_of_format.items():
         for encoded_set in encoded_sets:
-            metric = f"{task.scoring.metrics[0]}{suffix_of(encoded_set.name)}"
+            metric = f"{task.scoring.main_metric}{suffix_of(encoded_set.name)}"
             _check_export_score(
                 task,
                 format_name,

@@ -86,7 +86,7 @@ class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
             metric = config.fine_tuning.metric_for_best
             rule = BestStepRule(
                 interval=num_steps.between_evaluations,
-                metric=metric or self.task.scoring.metrics[0],
+                metric=metric or self.task.scoring.main_metric,
                 patience=config.fine_tuning.early_stopping_patience,
             )
             best_step_callback = BestStepCallback(

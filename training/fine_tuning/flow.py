@@ -251,7 +251,7 @@ def _list_dev_score_lines(
     task: AnyFineTuningTask, dev_scores: Scores
 ) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
-    metric = task.scoring.metrics[0]
+    metric = task.scoring.main_metric
     if metric not in dev_scores.overall:
         return []
     return [f"{metric} on the dev set: {dev_scores.overall[metric]:.4f}"]
