@@ -60,24 +60,17 @@ def decide_columns(
         ValueError: a column is not found, or the header is malformed.
         OSError: the file cannot be read.
     """
-    chosen_columns = _select_chosen_columns(parsed)
+    chosen_columns = {
+        name: str(getattr(parsed.config.columns, name))
+        for name in table_columns.COLUMN_FLAGS
+        if name in parsed.set_by_user
+    }
     if table is None or table_columns.are_columns_numbered(chosen_columns):
         return parsed
     columns = table_columns.guess_unset_columns(
         chosen_columns, table.path, table.read_column_names()
     )
     return parsed.decide_if_open(columns, source=str(table.path))
-
-
-def _select_chosen_columns(
-    parsed: ParsedCommand[ClassifierConfig],
-) -> dict[str, str]:
-    """Returns {flag: its column} of the flags of columns that the user set."""
-    return {
-        name: str(getattr(parsed.config.columns, name))
-        for name in table_columns.COLUMN_FLAGS
-        if name in parsed.set_by_user
-    }
 
 
 def open_processor(
@@ -106,7 +99,7 @@ def open_processor(
             data_dir=config.fine_tuning.data_dir,
             data_file_options=config.data_file_options,
             options=config.columns,
-            chosen_columns=_select_chosen_columns(starting_point.parsed),
+            set_by_user=starting_point.set_by_user,
             table=table,
         )
     return create_glue_processor(

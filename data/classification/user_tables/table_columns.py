@@ -6,7 +6,7 @@
 
 import dataclasses
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from absl import logging
@@ -94,13 +94,12 @@ class ColumnOptions(LayoutOptions):
         return self.layout(has_header=has_header, columns=columns)
 
     def with_pair_columns(
-        self, chosen_columns: Mapping[str, str], columns: Sequence[str]
+        self, set_by_user: Collection[str], columns: Sequence[str]
     ) -> Self:
         """Returns the options to read pairs of texts with a number.
 
         Args:
-            chosen_columns: {flag: its column} of the columns that the user
-                chose.
+            set_by_user: names of the flags that the user set.
             columns: the columns of the two texts and of the number, for the
                 other flags, in the order of `COLUMN_FLAGS`.
         """
@@ -108,7 +107,7 @@ class ColumnOptions(LayoutOptions):
         changes: dict[str, Any] = {
             name: column
             for name, column in zip(COLUMN_FLAGS, columns, strict=True)
-            if name not in chosen_columns
+            if name not in set_by_user
         }
         return dataclasses.replace(self, output_mode=REGRESSION, **changes)
 

@@ -51,7 +51,7 @@ def create_task(tmp_path):
             tmp_path,
             DataFileOptions(),
             ColumnOptions(output_mode=output_mode, labels=labels, **columns),
-            chosen_columns={},
+            set_by_user=(),
         )
         starting_point = create_classifier_start(
             tmp_path,

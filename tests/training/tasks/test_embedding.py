@@ -33,7 +33,7 @@ def create_task(tmp_path):
             tmp_path,
             DataFileOptions(),
             ColumnOptions(),
-            chosen_columns={},
+            set_by_user=(),
         )
         return EmbeddingTask(
             create_classifier_start(tmp_path, max_seq_length=8, **flags),
