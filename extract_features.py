@@ -13,11 +13,9 @@ from model_folders.reading import hub, settings_check
 from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from training.extraction.extract_features_config import ExtractFeaturesConfig
-from training.extraction.feature_extraction import (
-    load_predictor,
+from training.extraction.extraction_setup import (
     parse_layers,
     read_model_files,
-    write_vectors,
 )
 from training.preparation.model_files import stated_flags_of
 
@@ -34,6 +32,12 @@ def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     settings_check.check_trained_settings(preset, bert_config, tokenizer)
     settings_check.warn_of_pooling(preset)
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)
+    # Import TensorFlow late, so that --help and wrong flags show quickly.
+    from training.extraction.feature_extraction import (
+        load_predictor,
+        write_vectors,
+    )
+
     predictor = load_predictor(config, bert_config, preset)
     num_lines = write_vectors(config, tokenizer, layers, predictor)
     logging.info("Wrote %d lines to %s", num_lines, config.output_file)

@@ -21,7 +21,7 @@ from training.tasks.classifier_setup import (
 )
 
 
-def main(parsed: ParsedCommand[ClassifierConfig]) -> int:
+def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     with open_data_file(parsed.config) as table:
         parsed = decide_columns(parsed, table)
@@ -33,7 +33,7 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> int:
         # show quickly.
         from training.fine_tuning.flow import fine_tune
 
-        return fine_tune(classifier_task)
+        fine_tune(classifier_task)
 
 
 command = cli.Command(main, ClassifierConfig)

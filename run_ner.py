@@ -14,7 +14,7 @@ from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.ner_setup import load_task, open_sets
 
 
-def main(parsed: ParsedCommand[NerConfig]) -> int:
+def main(parsed: ParsedCommand[NerConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     starting_point = load_starting_point(parsed)
     sets = open_sets(starting_point)
@@ -24,7 +24,7 @@ def main(parsed: ParsedCommand[NerConfig]) -> int:
     # quickly.
     from training.fine_tuning.flow import fine_tune
 
-    return fine_tune(ner_task)
+    fine_tune(ner_task)
 
 
 command = cli.Command(main, NerConfig)

@@ -15,13 +15,13 @@ from training.preparation.starting_point_loading import load_starting_point
 from training.pretraining.record_decisions import decide_by_records
 
 
-def main(parsed: ParsedCommand[PretrainingConfig]) -> int:
+def main(parsed: ParsedCommand[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
     starting_point = load_starting_point(decide_by_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training.pretraining.flow import pretrain
 
-    return pretrain(starting_point)
+    pretrain(starting_point)
 
 
 command = cli.Command(main, PretrainingConfig)

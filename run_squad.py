@@ -14,7 +14,7 @@ from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.squad_setup import load_task, open_sets
 
 
-def main(parsed: ParsedCommand[SquadConfig]) -> int:
+def main(parsed: ParsedCommand[SquadConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     starting_point = load_starting_point(parsed)
     sets = open_sets(starting_point)
@@ -23,7 +23,7 @@ def main(parsed: ParsedCommand[SquadConfig]) -> int:
     # quickly.
     from training.fine_tuning.flow import fine_tune
 
-    return fine_tune(squad_task)
+    fine_tune(squad_task)
 
 
 command = cli.Command(main, SquadConfig)

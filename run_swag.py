@@ -13,7 +13,7 @@ from training.preparation.starting_point_loading import load_starting_point
 from training.tasks.swag import SwagTask
 
 
-def main(parsed: ParsedCommand[SwagConfig]) -> int:
+def main(parsed: ParsedCommand[SwagConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     starting_point = load_starting_point(parsed)
     swag_task = SwagTask(
@@ -22,7 +22,7 @@ def main(parsed: ParsedCommand[SwagConfig]) -> int:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training.fine_tuning.flow import fine_tune
 
-    return fine_tune(swag_task)
+    fine_tune(swag_task)
 
 
 command = cli.Command(main, SwagConfig)

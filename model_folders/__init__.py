@@ -9,7 +9,7 @@ Definitions of what such a folder states. `data`, `modeling`, `training` and
     output_modes.py: what the labels of a classifier are
     saved_classes.py: the classes that Keras loads from a `.keras` file
     labels.py: the names of outputs, their order, and labels.txt
-    scores.py: the scores in the folder of a run, and which are of one label
+    scores.py: the scores of a model, and their names in the files of a run
 
 Which module reads the files of a folder:
 

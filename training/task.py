@@ -86,6 +86,37 @@ AnyEncodedSet: TypeAlias = EncodedSet[object, object]
 AnyEncodedSets: TypeAlias = Mapping[SetName, AnyEncodedSet]
 
 
+@dataclasses.dataclass(frozen=True)
+class Scoring(Generic[OutputsT]):
+    """How a task is scored.
+
+    Attributes:
+        metrics: names of the scores of `compute_scores` by which the best step
+            may be chosen. Higher must be better. The first is the main metric:
+            it chooses the best step by default, and an export must score as
+            well by it as its model.
+        eval_loss: loss to report in evaluations. None if the records of "dev"
+            lack the features that a loss reads.
+        percentage_point: one percentage point of the main metric: 0.01 if the
+            metric is a fraction, 1 if it is a percentage.
+        eval_files: files from which `compute_scores` reads the right answers,
+            if the records do not contain them.
+        can_score_export: whether `compute_scores` accepts the outputs of an
+            export. False if the export computes other outputs than the model.
+    """
+
+    metrics: Sequence[str]
+    eval_loss: "Loss[OutputsT] | None" = None
+    percentage_point: float = 0.01
+    eval_files: Sequence[str] = ()
+    can_score_export: bool = True
+
+    @property
+    def main_metric(self) -> str:
+        """The first of the metrics."""
+        return self.metrics[0]
+
+
 class FineTuningTask(
     abc.ABC, Generic[ConfigT_co, ExampleT, ContextT, OutputsT]
 ):
@@ -104,12 +135,7 @@ class FineTuningTask(
     Args:
         starting_point: the flags, the network and the tokenizer of the command.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
-        metrics: names of the scores of `compute_scores` by which the best step
-            may be chosen. Higher must be better. The first is the default.
-        percentage_point: one percentage point of the first metric: 0.01 if the
-            metric is a fraction, 1 if it is a percentage.
-        eval_loss: loss to report in evaluations. None if the records of "dev"
-            lack the features that a loss reads.
+        scoring: how the task is scored, such as `Scoring(metrics=["f1"])`.
         labels: labels in the order of the model's outputs, saved beside the
             model's checkpoints. None if the task has no labels.
         label_words: alternative names of the labels, in the same order, which
@@ -119,10 +145,6 @@ class FineTuningTask(
         test_sets: names of the sets to predict.
         fixed_head_settings: the head settings that must not change when a run
             is resumed. None for {}.
-        eval_files: files from which `compute_scores` reads the right answers,
-            if the records do not contain them.
-        can_score_export: whether `compute_scores` accepts the outputs of an
-            export. False if the export computes other outputs than the model.
 
     Each argument is an attribute too.
 
@@ -137,31 +159,23 @@ class FineTuningTask(
         starting_point: StartingPoint[ConfigT_co],
         *,
         loss: "Loss[OutputsT]",
-        metrics: Sequence[str],
-        percentage_point: float = 0.01,
-        eval_loss: "Loss[OutputsT] | None" = None,
+        scoring: Scoring[OutputsT],
         labels: Sequence[str] | None = None,
         label_words: Sequence[str] = (),
         dev_sets: Sequence[SetName] = ("dev",),
         test_sets: Sequence[SetName] = ("test",),
         fixed_head_settings: HeadSettings | None = None,
-        eval_files: Sequence[str] = (),
-        can_score_export: bool = True,
     ) -> None:
         self.starting_point = starting_point
         self.config = starting_point.config
         self.tokenizer = starting_point.required_tokenizer
         self.loss = loss
-        self.metrics = metrics
-        self.percentage_point = percentage_point
-        self.eval_loss = eval_loss
+        self.scoring = scoring
         self.labels = labels
         self.label_words = label_words
         self.dev_sets = dev_sets
         self.test_sets = test_sets
         self.fixed_head_settings: HeadSettings = fixed_head_settings or {}
-        self.eval_files = eval_files
-        self.can_score_export = can_score_export
 
     @property
     def label_alternatives(self) -> list[Sequence[str]]:
@@ -271,7 +285,8 @@ class FineTuningTask(
     ) -> Scores:
         """Computes the scores of the model's outputs.
 
-        The best step may be chosen by the scores named in `metrics`.
+        For example, `Scores({"accuracy": 0.9})`. The best step may be chosen by
+        the overall scores that `Scoring.metrics` names.
         """
 
     def write_dev_files(
@@ -298,10 +313,11 @@ class FineTuningTask(
         """Writes the predictions of a set, and scores them if it can.
 
         Returns:
-            scores of the predictions, or {} if the right answers are unknown.
+            scores of the predictions, which are empty if the right answers are
+            unknown.
         """
 
 
-# Any task, for functions that pass its examples, contexts and outputs back to
-# it, without reading them.
+# Any task, for functions that pass none of its examples, contexts and outputs.
+# A function that passes them back to their task is generic in their types.
 AnyFineTuningTask: TypeAlias = FineTuningTask[FineTuningConfig, Any, Any, Any]

@@ -25,6 +25,7 @@ from exporting import export_formats
 from exporting.export_formats import ExportFormat
 from model_folders.head_settings import HeadSettings
 from model_folders.reading.config_files import load_config
+from model_folders.scores import Scores
 from model_folders.training_settings import TrainingSettings
 from modeling import losses
 from modeling.accelerated.prediction import GraphPredictor
@@ -105,7 +106,7 @@ def create_training_work(
     plan = RunPlan(
         create_model=create_model,
         loss=loss,
-        num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
+        num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0, between_evaluations=1),
         training_settings=TrainingSettings(),
     )
     trainer = trainer_loading.create_trainer(
@@ -260,7 +261,7 @@ def export_task(workload: timing.Workload) -> timing.Work:
     trainer.run_weights.load_start()
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     # No export of this untrained model is worse than these scores.
-    scores = dict.fromkeys(task.metrics, 0.0)
+    scores = Scores(dict.fromkeys(task.scoring.metrics, 0.0))
     export_dir = str(starting_point.config.export.export_dir)
 
     def repeat(_: int) -> dict[str, float]:

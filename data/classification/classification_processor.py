@@ -12,6 +12,7 @@ from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of
 from model_folders.head_settings import ClassifierSettings
 from model_folders.output_modes import CLASSIFICATION, OutputMode
+from model_folders.scores import Scores
 
 # What a model learns of texts: their labels, the relevances of passages to a
 # query, or vectors, whose cosines are compared.
@@ -109,8 +110,8 @@ class ClassificationProcessor:
         gold_labels: LabelArray,
         predictions: LabelArray,
         labels: Sequence[str] | None = None,
-    ) -> dict[str, float]:
-        """Computes the task's metrics and each label's scores, {name: value}.
+    ) -> Scores:
+        """Computes the task's metrics, and the scores of each label.
 
         Args:
             examples: the examples whose label is known.
@@ -120,6 +121,11 @@ class ClassificationProcessor:
         """
         if self.definition.score:
             return self.definition.score(examples, gold_labels, predictions)
-        return metrics.compute_metrics(
-            self.metrics, gold_labels, predictions, labels
+        overall = metrics.compute_metrics(
+            self.metrics, gold_labels, predictions
+        )
+        if not labels:
+            return Scores(overall)
+        return Scores(
+            overall, metrics.score_each_label(gold_labels, predictions, labels)
         )

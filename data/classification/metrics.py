@@ -20,6 +20,7 @@ from model_folders.output_modes import (
     REGRESSION,
     OutputMode,
 )
+from model_folders.scores import LabelScores, Scores
 
 # {value of --output_mode: names of the metrics that score a user's own table},
 # the main metric first. To add a metric, define it in `_create_metrics`, and
@@ -38,11 +39,11 @@ _RANKING_DEPTH = 10
 # product.
 _PAIRS_AT_ONCE = 1024
 
-# A function (examples, gold_labels, predictions) -> {name of a metric: value},
-# such as `ClassificationProcessor.score`. All the examples have a label, and
+# A function (examples, gold_labels, predictions) -> scores, such as
+# `ClassificationProcessor.score`. All the examples have a label, and
 # `LabelCodec.encode_labels` has converted their right and predicted labels.
 ScoreFunction: TypeAlias = Callable[
-    [Sequence[Any], LabelArray, LabelArray], dict[str, float]
+    [Sequence[Any], LabelArray, LabelArray], Scores
 ]
 # A function (gold_labels, predictions) -> score.
 _Metric: TypeAlias = Callable[[LabelArray, LabelArray], float]
@@ -61,7 +62,7 @@ def score_labeled(
     predicted: Sequence[object],
     codec: LabelCodec,
     score: ScoreFunction,
-) -> dict[str, float]:
+) -> Scores:
     """Scores the predictions for the examples whose right label is known.
 
     Args:
@@ -69,16 +70,16 @@ def score_labeled(
             test set, in which an unknown label is None.
         predicted: the predicted label of each example.
         codec: converts the right and the predicted labels for `score`.
-        score: computes the metrics.
+        score: computes the scores.
 
     Returns:
-        {name: value} of the metrics, or {} if no label is known. If some
-        labels are unknown, `num_without_label` is the number of such examples.
+        the scores, which are empty if no label is known. If some labels are
+        unknown, `num_without_label` is the number of such examples.
     """
     pairs = zip(examples, predicted, strict=True)
     labeled_pairs = [pair for pair in pairs if pair[0].label is not None]
     if not labeled_pairs:
-        return {}
+        return Scores()
     labeled, predicted_labels = zip(*labeled_pairs, strict=True)
     gold_labels = [example.label for example in labeled]
     scores = score(
@@ -86,22 +87,23 @@ def score_labeled(
         codec.encode_labels(gold_labels),
         codec.encode_labels(predicted_labels),
     )
-    if num_without_label := len(examples) - len(labeled_pairs):
-        scores["num_without_label"] = num_without_label
-        # Only test sets may lack labels.
-        logging.warning(
-            "%d of %d test examples have no label and are not scored",
-            num_without_label,
-            len(examples),
-        )
-    return scores
+    num_without_label = len(examples) - len(labeled_pairs)
+    if not num_without_label:
+        return scores
+    # Only test sets may lack labels.
+    logging.warning(
+        "%d of %d test examples have no label and are not scored",
+        num_without_label,
+        len(examples),
+    )
+    overall = {**scores.overall, "num_without_label": num_without_label}
+    return Scores(overall, scores.by_label)
 
 
 def compute_metrics(
     names: Collection[str],
     gold_labels: ArrayLike,
     predictions: ArrayLike,
-    labels: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Computes metrics of the predictions for a set of examples.
 
@@ -116,22 +118,16 @@ def compute_metrics(
             correlations, or [examples, labels] of 0 and 1.
         predictions: predicted labels, in the shape of `gold_labels`, not
             logits.
-        labels: names of all labels, to add `LABEL_precision`,
-            `LABEL_recall`, `LABEL_f1` and `LABEL_support` for each of
-            them. None adds nothing.
 
     Returns:
         {name: value}, in the order of `names`.
     """
     gold_labels = np.asarray(gold_labels)
     predictions = np.asarray(predictions)
-    scores = {
+    return {
         name: float(_create_metrics()[name](gold_labels, predictions))
         for name in names
     }
-    if labels:
-        scores |= _score_each_label(gold_labels, predictions, labels)
-    return scores
 
 
 @functools.cache
@@ -185,10 +181,17 @@ def _correlation(
     return float(np.nan_to_num(correlation))
 
 
-def _score_each_label(
+def score_each_label(
     gold_labels: LabelArray, predictions: LabelArray, labels: Sequence[str]
-) -> dict[str, float]:
-    """Returns the precision, recall, F1 and support of each label."""
+) -> list[LabelScores]:
+    """Computes the precision, recall, F1 and support of each label.
+
+    Args:
+        gold_labels: right labels: int [examples], or [examples, labels] of 0
+            and 1.
+        predictions: predicted labels, in the shape of `gold_labels`.
+        labels: names of all labels, in the order of their ids.
+    """
     # Load scikit-learn late, because it needs seconds to load, and --help
     # should not wait for it.
     from sklearn.metrics import precision_recall_fscore_support
@@ -198,12 +201,8 @@ def _score_each_label(
     rates = precision_recall_fscore_support(
         gold_labels, predictions, labels=indices, zero_division=0
     )
-    rate_names = ("precision", "recall", "f1", "support")
-    return {
-        f"{name}_{rate_name}": value
-        for rate_name, values in zip(rate_names, rates, strict=True)
-        for name, value in zip(labels, values.tolist(), strict=True)
-    }
+    columns = [values.tolist() for values in rates]
+    return [*map(LabelScores, labels, *columns)]
 
 
 def score_ranking(

@@ -115,16 +115,24 @@ def read_records(path: StrPath) -> Iterator[bytes]:
             position += _HEADER_SIZE + length + _FOOTER_SIZE
 
 
-def count_records(paths: Iterable[StrPath], limit: int | None = None) -> int:
+def count_records(paths: Iterable[StrPath]) -> int:
     """Counts the records of TFRecord files, reading only their headers.
 
-    Stops after `limit` records, or counts all records if it is None.
+    Raises:
+        ValueError: a file is truncated, or is not a TFRecord file.
+    """
+    return sum(1 for path in paths for _ in _read_record_ends(path))
+
+
+def check_record_lengths(paths: Iterable[StrPath], limit: int) -> None:
+    """Checks that the first `limit` records are as long as their headers say.
 
     Raises:
         ValueError: a file is truncated, or is not a TFRecord file.
     """
     ends = itertools.chain.from_iterable(map(_read_record_ends, paths))
-    return sum(1 for _ in itertools.islice(ends, limit))
+    for _ in itertools.islice(ends, limit):
+        pass
 
 
 def _read_record_ends(path: StrPath) -> Iterator[int]:

@@ -16,6 +16,8 @@ import collections
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from model_folders.scores import LabelScores, Scores
+
 # Pairs of prefixes. If two neighboring tags of one type have these prefixes,
 # conlleval.pl begins a new entity at the second tag.
 _CONLLEVAL_BEGINS = {"BB", "IB", "EE", "EI"}
@@ -151,17 +153,16 @@ def _group_tags(
 
 def score_entities(
     gold_tags: Sequence[Sequence[str]], predicted_tags: Sequence[Sequence[str]]
-) -> dict[str, float]:
+) -> Scores:
     """Scores entities as conlleval.pl does.
 
     `list_entities` extracts the entities from the tags. A predicted entity is
     correct if its words and its type are correct.
 
     Returns:
-        `precision`, `recall` and `f1` over all entities, the same three scores
-        and the number of right entities for each type, such as `PER_f1` and
-        `PER_support`, and `accuracy`, the fraction of correct tags. Scores are
-        from 0 to 1, and 0 / 0 counts as 0.
+        `precision`, `recall` and `f1` over all entities, `accuracy`, the
+        fraction of correct tags, and the scores of each type of entities, such
+        as "PER". Scores are from 0 to 1, and 0 / 0 counts as 0.
 
     Raises:
         ValueError: a sentence has more or fewer predicted tags than right tags.
@@ -172,16 +173,17 @@ def score_entities(
         for gold_tag, predicted_tag in zip(gold, predicted, strict=True)
     ]
     counts = _count_types(gold_tags, predicted_tags)
-    scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
-    scores |= _compute_rates(*[counter.total() for counter in counts])
+    overall = {"accuracy": sum(are_right) / max(len(are_right), 1)}
+    rates = _compute_rates(*[counter.total() for counter in counts])
+    overall |= rates._asdict()
     # A tag such as B names no type.
-    for entity_type in sorted({*counts.gold, *counts.predicted} - {""}):
+    entity_types = sorted({*counts.gold, *counts.predicted} - {""})
+    by_type = []
+    for entity_type in entity_types:
         rates = _compute_rates(*[counter[entity_type] for counter in counts])
-        scores |= {
-            f"{entity_type}_{name}": score for name, score in rates.items()
-        }
-        scores[f"{entity_type}_support"] = counts.gold[entity_type]
-    return scores
+        support = counts.gold[entity_type]
+        by_type.append(LabelScores(entity_type, *rates, support))
+    return Scores(overall, by_type)
 
 
 class _TypeCounts(NamedTuple):
@@ -225,12 +227,18 @@ def _types_of(entities: Iterable[Entity]) -> list[str]:
     return [entity.entity_type for entity in entities]
 
 
-def _compute_rates(
-    num_gold: int, num_predicted: int, num_both: int
-) -> dict[str, float]:
-    """Computes scores from numbers of entities. 0 / 0 counts as 0."""
-    return {
-        "precision": num_both / max(num_predicted, 1),
-        "recall": num_both / max(num_gold, 1),
-        "f1": 2 * num_both / max(num_predicted + num_gold, 1),
-    }
+class _Rates(NamedTuple):
+    """Rates of predicted entities, from 0 to 1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def _compute_rates(num_gold: int, num_predicted: int, num_both: int) -> _Rates:
+    """Computes rates from numbers of entities. 0 / 0 counts as 0."""
+    return _Rates(
+        precision=num_both / max(num_predicted, 1),
+        recall=num_both / max(num_gold, 1),
+        f1=2 * num_both / max(num_predicted + num_gold, 1),
+    )

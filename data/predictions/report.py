@@ -16,7 +16,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from data.text.characters import CharacterSpan
 from files import atomic
 from files.paths import StrPath
-from model_folders.scores import overall_scores, split_by_label
+from model_folders.scores import LabelScores, Scores
 
 T = TypeVar("T")
 
@@ -38,8 +38,8 @@ class Heading(NamedTuple):
     """
 
     title: str
-    scores: dict[str, float]
-    label_scores: dict[str, dict[str, float]]
+    scores: Mapping[str, float]
+    label_scores: Mapping[str, LabelScores]
 
 
 class JudgedPrediction(NamedTuple):
@@ -97,12 +97,12 @@ class Baseline(NamedTuple):
 
 
 def create_heading(
-    task_name: str, data_path: StrPath, scores: Mapping[str, float]
+    task_name: str, data_path: StrPath, scores: Scores
 ) -> Heading:
     """Returns the title and scores of a report about a file or folder."""
     title = f"{task_name}: {os.path.basename(os.path.normpath(data_path))}"
-    _, label_scores = split_by_label(scores)
-    return Heading(title, overall_scores(scores), label_scores)
+    label_scores = {label.title: label for label in scores.by_label}
+    return Heading(title, scores.overall, label_scores)
 
 
 @dataclasses.dataclass

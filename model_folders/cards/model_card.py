@@ -32,11 +32,7 @@ from model_folders.model_json import (
     provenance_of,
     training_settings_of,
 )
-from model_folders.scores import (
-    list_missed_labels,
-    overall_scores,
-    split_by_label,
-)
+from model_folders.scores import Scores
 
 # File name of a model card.
 CARD_FILE = "README.md"
@@ -128,9 +124,6 @@ class Card(abc.ABC):
         environment.globals |= {
             "own_mark": markdown.Markdown(_OWN_MARK),
             "list_file_rows": list_file_rows,
-            "list_missed_labels": list_missed_labels,
-            "overall_scores": overall_scores,
-            "split_by_label": split_by_label,
         }
         return environment.get_template(self.template).render(card=self)
 
@@ -150,13 +143,13 @@ class WeightsCard(Card):
     """The card of a copy of weights, which `from_preset` loads.
 
     Attributes:
-        results: {name: score} of the model on the dev set. If it is empty, the
-            card shows no results.
+        results: scores of the model on the dev set. If they are empty, the card
+            shows no results.
     """
 
     template = "weights_card.md.jinja"
 
-    results: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    results: Scores = dataclasses.field(default_factory=Scores)
 
 
 class HuggingFaceCard(Card):
@@ -173,8 +166,8 @@ class RunCard(Card):
     """The card of a run.
 
     Attributes:
-        results: {name: score} of the model on the dev set. If it is empty, the
-            card shows no results.
+        results: scores of the model on the dev set. If they are empty, the card
+            shows no results.
         files: {name: bytes} of the run's files, {} until the run is finished.
         export: folder of the run's exported model, None if there is none.
         table: name of the single table that the run was trained on, or None.
@@ -182,7 +175,7 @@ class RunCard(Card):
 
     template = "run_card.md.jinja"
 
-    results: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    results: Scores = dataclasses.field(default_factory=Scores)
     files: Mapping[str, int] = dataclasses.field(default_factory=dict)
     export: str | None = None
     table: str | None = None
@@ -222,8 +215,8 @@ class ExportCard(Card):
             If None, `networks` accept any length.
         output: name of the output of `networks` with a value for each label.
             Heads without labels do not use it.
-        scores_of_format: {format: {name: score}} on the dev set, {} if no
-            format was scored.
+        scores_of_format: {format: its scores on the dev set}, {} if no format
+            was scored.
         is_best_step: whether the dev set chose the step of the weights.
     """
 
@@ -234,7 +227,7 @@ class ExportCard(Card):
     precision: str
     fixed_length: int | None
     output: str
-    scores_of_format: Mapping[str, Mapping[str, float]] = dataclasses.field(
+    scores_of_format: Mapping[str, Scores] = dataclasses.field(
         default_factory=dict
     )
     is_best_step: bool = False

@@ -10,6 +10,7 @@ import pytest
 import exporting
 import modeling
 import serving
+from model_folders.scores import Scores
 from tests.support.serving.engines import ENGINES, needs_engine
 from tests.support.serving.exports import (
     LABELS,
@@ -187,7 +188,7 @@ def scored_card(tmp_path):
     card = exporting.export(tmp_path / "model", model, settings, options)
     assert card
     networks = {**card.networks, "onnx": "onnx/model.onnx"}
-    scores = {"litert": {"eval_accuracy": 0.5}}
+    scores = {"litert": Scores({"eval_accuracy": 0.5})}
     return dataclasses.replace(
         card, networks=networks, scores_of_format=scores, is_best_step=True
     ).text()

@@ -85,8 +85,9 @@ def test_predictions_are_conllevals_columns(flags):
     scores = entity_scoring.score_entities(
         right, [one["labels"] for one in entries]
     )
-    scores["global_step"] = read_results(run)["global_step"]
-    assert read_results(run, "test_eval_results.txt") == pytest.approx(scores)
+    expected = scores.to_entries()
+    expected["global_step"] = read_results(run)["global_step"]
+    assert read_results(run, "test_eval_results.txt") == pytest.approx(expected)
 
 
 @pytest.fixture

@@ -25,7 +25,6 @@ from options.fields import option
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
-from training.loop.ending import EndReasons
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
@@ -145,7 +144,7 @@ def fit_batches(
     batches: Sequence[Batch],
     num_train_steps: int,
     callbacks: Sequence[Callback] = (),
-) -> EndReasons:
+) -> None:
     """Trains with `fit` on the first batch in step 1, and so on.
 
     The batches take the place of the dataset that `fit` would create from
@@ -157,7 +156,7 @@ def fit_batches(
     with mock.patch.object(
         trainer, "create_dataset", return_value=batches_left
     ):
-        return trainer.fit(Records([], {}), num_train_steps, callbacks)
+        trainer.fit(Records([], {}), num_train_steps, callbacks)
 
 
 def create_loop_trainer(

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from model_folders.scores import split_by_label
 from options.path_flags import parse_named_folders
 from tools.run_comparison.plot_runs_config import (
     KEY_OF_AXIS,
@@ -61,11 +60,10 @@ def create_curves(
     curves = collections.defaultdict(list)
     for line, x_value in zip(lines, x_values, strict=True):
         is_eval = line["kind"] == "eval"
-        overall, _ = split_by_label(line["metrics"])
-        for metric, value in overall.items():
+        for metric, value in history.scores_of_line(line).overall.items():
             is_shown = is_eval or "loss" in metric
             name = "loss" if metric == "eval_loss" else metric
-            if is_shown and value is not None:
+            if is_shown and not math.isnan(value):
                 curves[name, is_eval].append((x_value, value))
         if (rate := line["learning_rate"]) is not None:
             curves["learning_rate", False].append((x_value, rate))

@@ -10,7 +10,7 @@ import numpy as np
 from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
-    split_by_label,
+    parse_scores,
 )
 from options.path_flags import parse_named_folders
 
@@ -62,7 +62,7 @@ def format_table(
         names = dict.fromkeys(
             name for runs in rows.values() for name in runs[0]
         )
-        overall, _ = split_by_label(dict.fromkeys(names, 0.0))
+        overall = parse_scores(dict.fromkeys(names, 0.0)).overall
         hidden = re.compile("global_step|.*loss.*")
         metrics = [name for name in overall if not hidden.fullmatch(name)]
     table = [["run", "seeds", *metrics]]

@@ -179,7 +179,9 @@ class FineTuningConfig(TrainingConfig):
         return self.fine_tuning.eval_batch_size
 
     def num_steps(self, num_examples: int) -> NumSteps:
-        """Returns the numbers of training and warmup steps, rounded down.
+        """Returns the numbers of steps, rounded down.
+
+        The best step is chosen among the ends of the epochs.
 
         Args:
             num_examples: number of examples in an epoch.
@@ -196,8 +198,11 @@ class FineTuningConfig(TrainingConfig):
                 f"shorter than one training step of {size} examples; set a "
                 "smaller --train_batch_size or more epochs"
             )
-        warmup = int(steps * self.fine_tuning.warmup_proportion)
-        return NumSteps(steps, warmup)
+        return NumSteps(
+            training=steps,
+            warmup=int(steps * self.fine_tuning.warmup_proportion),
+            between_evaluations=max(num_examples // size, 1),
+        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -205,10 +205,18 @@ class DistillationOptions:
 
 
 class NumSteps(NamedTuple):
-    """The numbers of steps of a run: in all, and of the warmup."""
+    """The numbers of steps of a run.
+
+    Attributes:
+        training: number of all steps.
+        warmup: number of the steps of the warmup.
+        between_evaluations: number of steps between two evaluations that
+            choose the best step.
+    """
 
     training: int
     warmup: int
+    between_evaluations: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

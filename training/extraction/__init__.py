@@ -4,5 +4,6 @@ Nothing is trained. The flags of the network and of the devices, and what runs
 the network on them, are those of a training:
 
     extract_features_config.py: the flags of the script
-    feature_extraction.py: the stages of the script
+    extraction_setup.py: the stages before TensorFlow is loaded
+    feature_extraction.py: the stages that run the network
 """

@@ -1,43 +1,33 @@
-"""The stages of extract_features.py: from its flags to the vectors of tokens.
-
-Call `read_model_files`, `parse_layers`, `load_predictor` and `write_vectors`
-in this order.
-"""
+"""Computes the vectors of the tokens of texts, and writes them."""
 
 import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import keras
 import numpy as np
+import tensorflow as tf
 
 import modeling
 from data.arrays import FloatArray
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import convert_single_example
 from data.io import text_files
+from data.padding import trim_batch
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
 from model_folders.reading.preset import Preset
-from model_folders.reading.settings_check import check_lengths
+from modeling.bert import EncoderOutputs
+from modeling.tensors import Features
 from training.config.model_config import POLICY_OF_PRECISION
 from training.extraction.extract_features_config import ExtractFeaturesConfig
-from training.preparation.model_files import (
-    check_required,
-    read_bert_config,
-    read_tokenizer,
-)
-
-if TYPE_CHECKING:
-    import tensorflow as tf
-
-    from modeling.bert import EncoderOutputs
-    from modeling.tensors import Features
-    from training.loop.batch_predictor import BatchPredictor
+from training.loop import devices
+from training.loop.batch_predictor import BatchPredictor
 
 
 class TokenVectors(NamedTuple):
@@ -52,68 +42,15 @@ class TokenVectors(NamedTuple):
     vectors: list[FloatArray]
 
 
-def read_model_files(
-    config: ExtractFeaturesConfig,
-    set_by_user: frozenset[str],
-    preset: Preset,
-) -> tuple[BertConfig, FullTokenizer]:
-    """Reads the configuration and the vocabulary.
-
-    Args:
-        config: the flags. The files in the folder of the weights set those that
-            the user left out.
-        set_by_user: names of the flags that the user set.
-        preset: Preset of the weights.
-    """
-    required_flags = ("bert_config_file", "vocab_file")
-    check_required(config, required_flags, preset)
-    bert_config = read_bert_config(config.model, preset)
-    check_lengths(
-        bert_config,
-        config.model.required_config_file,
-        max_seq_length=config.max_seq_length,
-    )
-    tokenizer = read_tokenizer(config.model, set_by_user, bert_config, preset)
-    return bert_config, tokenizer
-
-
-def parse_layers(value: str, num_blocks: int) -> list[int]:
-    """Returns the numbers in --layers: the first block is 0, the last is -1.
-
-    Raises:
-        ValueError: the value is not a list of the model's blocks.
-    """
-    try:
-        layers = [int(layer) for layer in value.split(",")]
-    except ValueError:
-        layers = []
-    if not layers or not all(
-        -num_blocks <= layer < num_blocks for layer in layers
-    ):
-        raise ValueError(
-            f"--layers={value} must be numbers from -{num_blocks} to "
-            f"{num_blocks - 1}, because the model has {num_blocks} blocks"
-        )
-    return layers
-
-
 def load_predictor(
     config: ExtractFeaturesConfig,
     bert_config: BertConfig,
     preset: Preset,
-) -> "BatchPredictor[EncoderOutputs]":
+) -> BatchPredictor[EncoderOutputs]:
     """Loads the encoder that computes the vectors.
 
     Sets the dtype policy of Keras to the one of --mixed_precision.
     """
-    # Import late, so that --help and errors in flags do not wait until
-    # TensorFlow is loaded.
-    import keras
-
-    # They import TensorFlow too.
-    from training.loop import devices
-    from training.loop.batch_predictor import BatchPredictor
-
     modeling.check_checkpoint(preset, config=bert_config)
     strategy = devices.connect_devices(config.devices)
     keras.config.set_dtype_policy(
@@ -148,7 +85,7 @@ def create_batches(
     max_seq_length: int,
     batch_size: int,
     trims_padding: bool,
-) -> Iterator[dict[str, "tf.Tensor"]]:
+) -> Iterator[dict[str, tf.Tensor]]:
     """Yields the features of examples in batches.
 
     Args:
@@ -163,12 +100,6 @@ def create_batches(
     Yields:
         input_ids, input_mask and segment_ids, int32 [B, T].
     """
-    # Import late, so that --help does not wait until TensorFlow is loaded.
-    import tensorflow as tf
-
-    # It imports TensorFlow too.
-    from data.padding import trim_batch
-
     converted = (
         convert_single_example(index, example, None, max_seq_length, tokenizer)
         for index, example in enumerate(examples)
@@ -191,10 +122,10 @@ def create_batches(
 
 
 def compute_vectors(
-    batches: "Iterable[Features]",
+    batches: Iterable[Features],
     tokenizer: FullTokenizer,
     layers: Sequence[int],
-    predictor: "BatchPredictor[EncoderOutputs]",
+    predictor: BatchPredictor[EncoderOutputs],
 ) -> Iterator[TokenVectors]:
     """Yields the vectors of each text in batches, but no vectors of padding.
 
@@ -248,7 +179,7 @@ def write_vectors(
     config: ExtractFeaturesConfig,
     tokenizer: FullTokenizer,
     layers: Sequence[int],
-    predictor: "BatchPredictor[EncoderOutputs]",
+    predictor: BatchPredictor[EncoderOutputs],
 ) -> int:
     """Writes the vectors of all lines. Returns the number of lines."""
     has_fixed_shapes = config.devices.is_tpu or config.devices.jit_compile

@@ -8,38 +8,47 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 from absl import logging
 
-from data.arrays import Batch
+from data.arrays import Batch, OutputsT
 from data.sets.set_names import suffix_of
 from exporting import export_formats
 from exporting.export_formats import ExportFormat
+from exporting.export_writer import export
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from model_folders.kinds import ModelClass
-from model_folders.scores import Scores
+from model_folders.scores import Scores, merge_scores
 from serving import engines
+from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.fine_tuner import FineTuner
 from training.loop import final_stages
 from training.loop.trainer import Trainer
-from training.task import AnyEncodedSet, AnyFineTuningTask
+from training.task import (
+    AnyEncodedSet,
+    AnyFineTuningTask,
+    ContextT,
+    EncodedSet,
+    ExampleT,
+    FineTuningTask,
+)
 
 
 def export_model(
-    fine_tuner: FineTuner,
-    model_scores: Mapping[str, float],
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
+    model_scores: Scores,
     export_dir: str,
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
 
     Args:
         fine_tuner: has the weights to export. Its task evaluates the export.
-        model_scores: the model's scores on the dev set, {} if they are unknown.
+        model_scores: the model's scores on the dev set, empty if unknown.
         export_dir: folder of the export.
 
     Raises:
@@ -51,17 +60,16 @@ def export_model(
     trainer = fine_tuner.trainer
     config = task.config
     model_class = kinds.listed_class_of(trainer.model)
-    scored_sets = []
-    if task.metrics[0] in model_scores and task.can_score_export:
+    scored_sets: list[EncodedSet[ExampleT, ContextT]] = []
+    scoring = task.scoring
+    if scoring.main_metric in model_scores.overall and scoring.can_score_export:
         scored_sets = fine_tuner.dev_sets
+    options = final_stages.create_export_options(
+        trainer, predict_batch_size=config.fine_tuning.predict_batch_size
+    )
     logging.info("Exporting %s", trainer.run_weights.describe())
     with atomic_folders.atomic_folder(export_dir) as folder:
-        card = final_stages.write_export(
-            trainer,
-            folder,
-            task.head_settings,
-            predict_batch_size=config.fine_tuning.predict_batch_size,
-        )
+        card = export(folder, trainer.model, task.head_settings, options)
         scores_of_format = evaluate_export(
             task, model_class, folder, scored_sets
         )
@@ -72,10 +80,10 @@ def export_model(
 
 
 def evaluate_export(
-    task: AnyFineTuningTask,
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     model_class: ModelClass,
     folder: Path,
-    dev_sets: Sequence[AnyEncodedSet],
+    dev_sets: Sequence[EncodedSet[ExampleT, ContextT]],
 ) -> dict[str, Scores]:
     """Evaluates each format of an export that this machine can run.
 
@@ -101,11 +109,12 @@ def evaluate_export(
         engine = _open_engine(folder, format_name, length)
         if engine is None:
             continue
-        scores: Scores = {}
+        scores = []
         for dev_set in dev_sets:
             batches = _predict_batches(task, model_class, engine, dev_set)
-            scores |= score_dev_set(task, dev_set, task.pool(dev_set, batches))
-        scores_of_format[format_name] = scores
+            pooled = task.pool(dev_set, batches)
+            scores.append(score_dev_set(task, dev_set, pooled))
+        scores_of_format[format_name] = merge_scores(*scores)
     return scores_of_format
 
 
@@ -130,11 +139,11 @@ def _open_engine(
 
 
 def _predict_batches(
-    task: AnyFineTuningTask,
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     model_class: ModelClass,
     engine: engines.Engine,
-    encoded_set: AnyEncodedSet,
-) -> Iterator[Batch[Any]]:
+    encoded_set: EncodedSet[ExampleT, ContextT],
+) -> Iterator[Batch[OutputsT]]:
     """Yields features and logits, as the model itself would compute them."""
     max_seq_length = task.config.max_seq_length
     head_settings = task.head_settings
@@ -155,7 +164,8 @@ def _predict_batches(
                 name: engines.resize_last_axis(logits[name], max_seq_length)
                 for name in logits
             }
-        yield features, logits
+        # The logits have the structure of the model's outputs.
+        yield features, cast("OutputsT", logits)
 
 
 def _write_export_scores(
@@ -185,7 +195,7 @@ def _write_export_scores(
 def check_export_scores(
     task: AnyFineTuningTask,
     encoded_sets: Sequence[AnyEncodedSet],
-    model_scores: Mapping[str, float],
+    model_scores: Scores,
     scores_of_format: Mapping[str, Scores],
 ) -> None:
     """Compares the scores of an export with those of the model.
@@ -202,13 +212,13 @@ def check_export_scores(
     """
     for format_name, scores in scores_of_format.items():
         for encoded_set in encoded_sets:
-            metric = f"{task.metrics[0]}{suffix_of(encoded_set.name)}"
+            metric = f"{task.scoring.main_metric}{suffix_of(encoded_set.name)}"
             _check_export_score(
                 task,
                 format_name,
                 metric,
-                expected=model_scores[metric],
-                score=scores[metric],
+                expected=model_scores.overall[metric],
+                score=scores.overall[metric],
             )
 
 
@@ -227,7 +237,7 @@ def _check_export_score(
     if not math.isfinite(expected):
         return
     config = task.config
-    points_lost = round((expected - score) / task.percentage_point, 6)
+    points_lost = round((expected - score) / task.scoring.percentage_point, 6)
     # Write `not <=` instead of `>`, so that NaN is an error too.
     if not points_lost <= config.fine_tuning.max_export_loss:
         raise ValueError(

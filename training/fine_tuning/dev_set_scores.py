@@ -1,7 +1,7 @@
 """Scores a dev set by the outputs of the model, or of its export."""
 
 from collections.abc import Iterator
-from typing import Any, Generic
+from typing import Generic
 
 import numpy as np
 
@@ -9,15 +9,16 @@ from data.arrays import Batch, Batches, OutputsT
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
 from modeling.base_loss import Loss
-from training.task import AnyEncodedSet, AnyFineTuningTask
+from training.config.fine_tuning_config import FineTuningConfig
+from training.task import ContextT, EncodedSet, ExampleT, FineTuningTask
 
 
 def score_dev_set(
-    task: AnyFineTuningTask,
-    dev_set: AnyEncodedSet,
-    batches: Batches[Any],
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+    dev_set: EncodedSet[ExampleT, ContextT],
+    batches: Batches[OutputsT],
     *,
-    loss: Loss[Any] | None = None,
+    loss: Loss[OutputsT] | None = None,
 ) -> Scores:
     """Returns the scores of a dev set, with its suffix in their names.
 
@@ -27,20 +28,19 @@ def score_dev_set(
         batches: the features of the set and the outputs, which are read once.
         loss: loss to add to the scores as "eval_loss", None to add none.
     """
-    if loss is None:
-        scores = task.compute_scores(dev_set, batches)
-    else:
-        mean_loss = MeanLoss(loss)
-        # The outputs of all batches together may be too large for the memory.
-        # So add the loss of each batch when the task reads it.
-        added_batches = mean_loss.add_each(batches)
-        scores = task.compute_scores(dev_set, added_batches)
-        # Add the batches that the task did not read, too.
-        for _ in added_batches:
-            pass
-        scores = {**scores, "eval_loss": mean_loss.compute()}
     suffix = suffix_of(dev_set.name)
-    return {f"{name}{suffix}": score for name, score in scores.items()}
+    if loss is None:
+        return task.compute_scores(dev_set, batches).with_suffix(suffix)
+    mean_loss = MeanLoss(loss)
+    # The outputs of all batches together may be too large for the memory. So
+    # add the loss of each batch when the task reads it.
+    added_batches = mean_loss.add_each(batches)
+    scores = task.compute_scores(dev_set, added_batches)
+    # Add the batches that the task did not read, too.
+    for _ in added_batches:
+        pass
+    overall = {**scores.overall, "eval_loss": mean_loss.compute()}
+    return Scores(overall, scores.by_label).with_suffix(suffix)
 
 
 class MeanLoss(Generic[OutputsT]):

@@ -6,11 +6,11 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
+from data.arrays import OutputsT
 from data.io import feature_specs, record_datasets
 from data.io.file_checksums import compute_crc32
 from data.io.tfrecords import RecordWriter
@@ -20,17 +20,19 @@ from terminal.progress import track
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.set_fingerprints import SetFingerprint
 from training.task import (
-    AnyEncodedSet,
     AnyEncodedSets,
     AnyFineTuningTask,
+    ContextT,
     EncodedSet,
+    ExampleT,
+    FineTuningTask,
 )
 
 
 def write_encoded_sets(
-    task: AnyFineTuningTask,
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     folder: StrPath,
-) -> dict[SetName, AnyEncodedSet]:
+) -> dict[SetName, EncodedSet[ExampleT, ContextT]]:
     """Reads the sets that a command needs, then writes their records.
 
     Args:
@@ -62,10 +64,10 @@ def write_encoded_sets(
 
 
 def _read_examples_of_sets(
-    task: AnyFineTuningTask,
-) -> dict[SetName, Sequence[Any]]:
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+) -> dict[SetName, Sequence[ExampleT]]:
     """Returns {name of a set: its examples} of the sets of a command."""
-    examples_of_set = {}
+    examples_of_set: dict[SetName, Sequence[ExampleT]] = {}
     for set_name in _list_set_names(task):
         examples = task.read_examples(set_name)
         if examples is not None:
@@ -95,15 +97,15 @@ def _create_temporary_folder() -> str:
 
 
 def _write_encoded_set(
-    task: AnyFineTuningTask,
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
     set_name: SetName,
-    examples: Sequence[Any],
+    examples: Sequence[ExampleT],
     folder: StrPath,
-) -> AnyEncodedSet:
+) -> EncodedSet[ExampleT, ContextT]:
     """Encodes the examples of a set, and writes them as a TFRecord file."""
     path = os.path.join(folder, f"{file_stem_of(set_name)}.tf_record")
     checksum = 0
-    decoding_contexts = []
+    decoding_contexts: list[ContextT] = []
     with RecordWriter([path]) as writer:
         encoded = task.encode(set_name, examples)
         for record, decoding_context in track(encoded, description="Writing"):
@@ -185,7 +187,8 @@ def _find_only_file(config: FineTuningConfig, set_name: SetName) -> str | None:
 
 
 def select_sets(
-    encoded_sets: AnyEncodedSets, set_names: Iterable[SetName]
-) -> list[AnyEncodedSet]:
+    encoded_sets: Mapping[SetName, EncodedSet[ExampleT, ContextT]],
+    set_names: Iterable[SetName],
+) -> list[EncodedSet[ExampleT, ContextT]]:
     """Returns the sets of these names that were read."""
     return [encoded_sets[name] for name in set_names if name in encoded_sets]

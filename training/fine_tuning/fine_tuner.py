@@ -1,10 +1,14 @@
 """Trains, evaluates and predicts the sets of a task with its model."""
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Generic
 
-from data.arrays import Batches
-from model_folders.scores import Scores
+from data.arrays import Batches, OutputsT
+from data.sets.set_names import SetName
+from model_folders.scores import Evaluation, Scores, merge_scores
+from training.config.fine_tuning_config import FineTuningConfig
+from training.config.training_config import NumSteps
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
@@ -13,17 +17,12 @@ from training.loop.best_step_callback import (
     BestStepRule,
 )
 from training.loop.callbacks import Callback
-from training.loop.ending import EndReasons
 from training.loop.once_per_step import evaluate_once_per_step
 from training.loop.trainer import Trainer
-from training.task import (
-    AnyEncodedSet,
-    AnyEncodedSets,
-    AnyFineTuningTask,
-)
+from training.task import ContextT, EncodedSet, ExampleT, FineTuningTask
 
 
-class FineTuner:
+class FineTuner(Generic[ExampleT, ContextT, OutputsT]):
     """Trains a task, evaluates its dev sets, and predicts its test sets.
 
     Args:
@@ -41,8 +40,8 @@ class FineTuner:
 
     def __init__(
         self,
-        task: AnyFineTuningTask,
-        encoded_sets: AnyEncodedSets,
+        task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+        encoded_sets: Mapping[SetName, EncodedSet[ExampleT, ContextT]],
         trainer: Trainer,
     ) -> None:
         self.task = task
@@ -51,7 +50,7 @@ class FineTuner:
         self._config = task.config
         self.run_folder = trainer.run_folder
         self.run_weights = trainer.run_weights
-        self._predictor: BatchPredictor[Any] = BatchPredictor(
+        self._predictor: BatchPredictor[OutputsT] = BatchPredictor(
             trainer.model, jit_compile=task.config.devices.jit_compile
         )
         self._first_step = self.run_weights.global_step
@@ -66,35 +65,28 @@ class FineTuner:
         return self.run_weights.global_step != self._first_step
 
     @property
-    def dev_sets(self) -> list[AnyEncodedSet]:
+    def dev_sets(self) -> list[EncodedSet[ExampleT, ContextT]]:
         """The sets to evaluate, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.dev_sets)
 
     @property
-    def test_sets(self) -> list[AnyEncodedSet]:
+    def test_sets(self) -> list[EncodedSet[ExampleT, ContextT]]:
         """The sets to predict, [] if the command reads none."""
         return select_sets(self.encoded_sets, self.task.test_sets)
 
-    def train(self, num_train_steps: int) -> EndReasons:
+    def train(self, num_steps: NumSteps) -> None:
         """Trains, then restores the best step's weights if the flags say so.
 
-        Args:
-            num_train_steps: number of the last step.
-
-        Returns:
-            why the training ended. If a signal stopped it, the weights are
-            those of the last step.
+        Raises:
+            TrainingStopped: a signal ended the training.
         """
         config = self._config
-        train_set = self.encoded_sets["train"]
         callbacks: list[Callback] = []
         if config.keeps_best:
-            epoch_length = self.task.epoch_length(train_set)
+            metric = config.fine_tuning.metric_for_best
             rule = BestStepRule(
-                interval=max(epoch_length // config.batch_size, 1),
-                metric=(
-                    config.fine_tuning.metric_for_best or self.task.metrics[0]
-                ),
+                interval=num_steps.between_evaluations,
+                metric=metric or self.task.scoring.main_metric,
                 patience=config.fine_tuning.early_stopping_patience,
             )
             best_step_callback = BestStepCallback(
@@ -102,38 +94,33 @@ class FineTuner:
                 self.run_folder,
                 evaluate=self.evaluate_dev_sets,
                 rule=rule,
-                num_train_steps=num_train_steps,
+                num_train_steps=num_steps.training,
             )
             callbacks.append(best_step_callback)
-        reasons = self.trainer.fit(
-            train_set.records,
-            num_train_steps,
+        self.trainer.fit(
+            self.encoded_sets["train"].records,
+            num_steps.training,
             callbacks,
             epochs=config.fine_tuning.num_train_epochs,
         )
-        if config.keeps_best and config.loads_best and not reasons.is_stopped:
+        if config.keeps_best and config.loads_best:
             self.run_weights.restore_best()
-        return reasons
 
-    def evaluate_dev_sets(self) -> Scores:
-        """Returns the scores of the dev sets, and "global_step".
+    def evaluate_dev_sets(self) -> Evaluation:
+        """Evaluates the weights on the dev sets, once for each step."""
+        return self._evaluate_once()
 
-        The weights of each step are evaluated only once. The scores are a copy,
-        to which the caller may add.
-        """
-        return {**self._evaluate_once()}
-
-    def _evaluate_step(self) -> Scores:
-        """Computes the scores of the current weights."""
-        scores: Scores = {"global_step": self.run_weights.global_step}
-        for dev_set in self.dev_sets:
-            scores |= score_dev_set(
+    def _evaluate_step(self) -> Evaluation:
+        scores = [
+            score_dev_set(
                 self.task,
                 dev_set,
                 self._predict_dev_set(dev_set, "Evaluating"),
-                loss=self.task.eval_loss,
+                loss=self.task.scoring.eval_loss,
             )
-        return scores
+            for dev_set in self.dev_sets
+        ]
+        return Evaluation(self.run_weights.global_step, merge_scores(*scores))
 
     def write_dev_files(self) -> None:
         """Writes the files of predictions and reports about the dev sets.
@@ -149,11 +136,14 @@ class FineTuner:
                 self._output_dir,
             )
 
-    def write_and_score_predictions(self, test_set: AnyEncodedSet) -> Scores:
+    def write_and_score_predictions(
+        self, test_set: EncodedSet[ExampleT, ContextT]
+    ) -> Scores:
         """Writes the predictions of a set, and scores them if it can.
 
         Returns:
-            scores of the predictions, {} if the right answers are unknown.
+            scores of the predictions, which are empty if the right answers are
+            unknown.
         """
         config = self._config
         batches = self._predict(
@@ -164,17 +154,17 @@ class FineTuner:
         )
 
     def _predict_dev_set(
-        self, dev_set: AnyEncodedSet, description: str
-    ) -> Batches[Any]:
+        self, dev_set: EncodedSet[ExampleT, ContextT], description: str
+    ) -> Batches[OutputsT]:
         """Predicts a dev set in batches of --eval_batch_size."""
         return self._predict(dev_set, self._config.eval_batch_size, description)
 
     def _predict(
         self,
-        encoded_set: AnyEncodedSet,
+        encoded_set: EncodedSet[ExampleT, ContextT],
         batch_size: int,
         description: str,
-    ) -> Batches[Any]:
+    ) -> Batches[OutputsT]:
         """Yields the batches of a set with the model's outputs.
 
         `description` is the text of the progress bar.

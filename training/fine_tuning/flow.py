@@ -7,14 +7,15 @@ scores.
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from absl import logging
 
+from data.arrays import OutputsT
 from data.io import record_checks
 from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.scores import list_missed_labels
+from model_folders.scores import Evaluation, Scores, merge_scores
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.comparison import compare_dev_set
 from training.fine_tuning.checked_export import export_model
@@ -27,7 +28,6 @@ from training.fine_tuning.plan import (
     plan_fine_tuning,
 )
 from training.loop import devices, final_stages
-from training.loop.ending import STOPPED_STATUS
 from training.loop.teacher_loading import load_teacher
 from training.loop.trainer_loading import load_trainer
 from training.preparation.start_checks import (
@@ -37,20 +37,24 @@ from training.preparation.start_checks import (
 )
 from training.run_files.result_files import log_scores
 from training.run_files.run_folder import RunFolder
-from training.task import AnyFineTuningTask
+from training.task import (
+    AnyFineTuningTask,
+    ContextT,
+    ExampleT,
+    FineTuningTask,
+)
 
 
-def fine_tune(task: AnyFineTuningTask) -> int:
+def fine_tune(
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
         task: the task to train, which holds the StartingPoint.
 
-    Returns:
-        the exit status of the script: 0, or `STOPPED_STATUS` if a signal
-        stopped the training.
-
     Raises:
+        TrainingStopped: a signal ended the training. It ends the script.
         ValueError: a flag contradicts another flag or a file, a line of a set
             is malformed, or the dev set may not be used.
         OSError: a file is missing or cannot be written.
@@ -86,17 +90,16 @@ def fine_tune(task: AnyFineTuningTask) -> int:
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.explain_record_errors(records):
         if plan.num_steps:
-            reasons = fine_tuner.train(plan.num_steps.training)
-            if reasons.is_stopped:
-                return STOPPED_STATUS
+            fine_tuner.train(plan.num_steps)
         if dev_set_comparison.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)
-    return 0
 
 
-def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
+def end_with_scores(
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT], begin_time: float
+) -> None:
     """Evaluates the dev sets, and writes all that the flags ask for.
 
     All workers evaluate. Only the chief writes files.
@@ -106,23 +109,26 @@ def end_with_scores(fine_tuner: FineTuner, begin_time: float) -> None:
         begin_time: time at which this command began, as time.time().
     """
     config = fine_tuner.task.config
-    dev_scores: Mapping[str, float] = {}
+    evaluation = None
     if config.training.do_eval:
-        dev_scores = _evaluate_dev_sets(fine_tuner)
+        evaluation = _evaluate_dev_sets(fine_tuner)
     if not config.is_chief:
         return
     if config.training.do_eval:
         fine_tuner.write_dev_files()
     if config.fine_tuning.do_predict:
-        dev_scores = _predict_test_sets(fine_tuner, dev_scores)
+        evaluation = _predict_test_sets(fine_tuner, evaluation)
+    dev_scores = evaluation.scores if evaluation else Scores()
     if export_dir := config.export.export_dir:
         export_model(fine_tuner, dev_scores, export_dir)
-    final_stages.store_weights(fine_tuner.trainer, dev_scores)
+    final_stages.store_weights(fine_tuner.trainer, evaluation)
     _write_card(fine_tuner.run_folder, config, dev_scores)
     _log_end(fine_tuner, dev_scores, begin_time)
 
 
-def end_without_scores(fine_tuner: FineTuner) -> None:
+def end_without_scores(
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
+) -> None:
     """Only shows the scores, and exports what the user asked for.
 
     The scores are on another dev set than the scores of the run. So the run's
@@ -136,22 +142,24 @@ def end_without_scores(fine_tuner: FineTuner) -> None:
     export_dir = config.export.export_dir
     # --data_file alone does not export again.
     if export_dir and "export_dir" in starting_point.set_by_user:
-        export_model(fine_tuner, {}, export_dir)
-    final_stages.store_weights(fine_tuner.trainer, {})
+        export_model(fine_tuner, Scores(), export_dir)
+    final_stages.store_weights(fine_tuner.trainer, None)
 
 
-def _evaluate_dev_sets(fine_tuner: FineTuner) -> Mapping[str, float]:
-    """Evaluates the dev sets, and writes and returns their scores."""
-    run_weights = fine_tuner.run_weights
-    logging.info("Evaluating %s", run_weights.describe())
-    dev_scores = fine_tuner.evaluate_dev_sets()
-    fine_tuner.run_folder.write_evaluation(run_weights.global_step, dev_scores)
-    return dev_scores
+def _evaluate_dev_sets(
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
+) -> Evaluation:
+    """Evaluates the dev sets, and writes their scores."""
+    logging.info("Evaluating %s", fine_tuner.run_weights.describe())
+    evaluation = fine_tuner.evaluate_dev_sets()
+    fine_tuner.run_folder.write_evaluation(evaluation)
+    return evaluation
 
 
 def _predict_test_sets(
-    fine_tuner: FineTuner, dev_scores: Mapping[str, float]
-) -> Mapping[str, float]:
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
+    dev_evaluation: Evaluation | None,
+) -> Evaluation | None:
     """Writes the predictions of the test sets, and their scores if known.
 
     A predicted set may be a dev set too, such as --predict_file of SQuAD. Its
@@ -159,10 +167,11 @@ def _predict_test_sets(
 
     Args:
         fine_tuner: has the weights to predict with.
-        dev_scores: scores of the evaluation, {} if the command evaluates none.
+        dev_evaluation: the evaluation of the dev sets, None without one.
 
     Returns:
-        all scores of the dev sets: `dev_scores`, and those of predicted sets.
+        the evaluation of the dev sets, with the scores of those that were
+        predicted.
     """
     task = fine_tuner.task
     run_folder = fine_tuner.run_folder
@@ -171,24 +180,25 @@ def _predict_test_sets(
     logging.info("Predicting with %s", run_weights.describe())
     for test_set in fine_tuner.test_sets:
         scores = fine_tuner.write_and_score_predictions(test_set)
-        if not scores:
+        if not scores.overall:
             # The right answers are unknown.
             continue
-        scores = {**scores, "global_step": step}
         if test_set.name in task.dev_sets:
-            dev_scores = {**dev_scores, **scores}
-            run_folder.write_evaluation(step, dev_scores)
+            if dev_evaluation:
+                scores = merge_scores(dev_evaluation.scores, scores)
+            dev_evaluation = Evaluation(step, scores)
+            run_folder.write_evaluation(dev_evaluation)
         else:
             run_folder.results.write_test_scores(
-                scores, suffix_of(test_set.name)
+                Evaluation(step, scores), suffix_of(test_set.name)
             )
-    return dev_scores
+    return dev_evaluation
 
 
 def _write_card(
     run_folder: RunFolder,
     config: FineTuningConfig,
-    dev_scores: Mapping[str, float],
+    dev_scores: Scores,
 ) -> None:
     """Writes the card of a finished run. It contains no names of folders."""
     export = table = None
@@ -203,7 +213,9 @@ def _write_card(
 
 
 def _log_end(
-    fine_tuner: FineTuner, dev_scores: Mapping[str, float], begin_time: float
+    fine_tuner: FineTuner[ExampleT, ContextT, OutputsT],
+    dev_scores: Scores,
+    begin_time: float,
 ) -> None:
     """Logs the scores, what the user should know, and the next commands."""
     task = fine_tuner.task
@@ -220,10 +232,10 @@ def _log_end(
 
 
 def _warn_of_missed_labels(
-    config: FineTuningConfig, dev_scores: Mapping[str, float]
+    config: FineTuningConfig, dev_scores: Scores
 ) -> None:
     """Warns of labels that a trained model finds in no example."""
-    missing = list_missed_labels(dev_scores)
+    missing = [label.title for label in dev_scores.by_label if label.is_missed]
     if config.training.do_train and missing:
         logging.warning(
             "The model finds no example of %s in the dev set. Add examples, or "
@@ -236,13 +248,13 @@ def _warn_of_missed_labels(
 
 
 def _list_dev_score_lines(
-    task: AnyFineTuningTask, dev_scores: Mapping[str, float]
+    task: AnyFineTuningTask, dev_scores: Scores
 ) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
-    metric = task.metrics[0]
-    if metric not in dev_scores:
+    metric = task.scoring.main_metric
+    if metric not in dev_scores.overall:
         return []
-    return [f"{metric} on the dev set: {dev_scores[metric]:.4f}"]
+    return [f"{metric} on the dev set: {dev_scores.overall[metric]:.4f}"]
 
 
 def _list_export_commands(task: AnyFineTuningTask) -> Sequence[str]:

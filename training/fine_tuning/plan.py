@@ -7,13 +7,17 @@ sets, so `fine_tune` writes these first.
 import functools
 import json
 import zlib
+from collections.abc import Mapping
 
+from data.arrays import OutputsT
+from data.sets.set_names import SetName
 from model_folders.training_settings import (
     DEV_SET_RULE_ENTRY,
     SETS_ENTRY,
     TrainingInputs,
     TrainingSettings,
 )
+from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.rules import choose_dev_set_rule_to_record
 from training.dev_set.set_fingerprints import SetFingerprints
 from training.fine_tuning.encoded_sets import select_sets
@@ -21,12 +25,20 @@ from training.loop.run_plan import RunPlan
 from training.preparation import resume_checks
 from training.run_files.input_fingerprints import fingerprint_files
 from training.run_files.settings_creation import create_training_settings
-from training.task import AnyEncodedSet, AnyEncodedSets, AnyFineTuningTask
+from training.task import (
+    AnyEncodedSet,
+    AnyEncodedSets,
+    AnyFineTuningTask,
+    ContextT,
+    EncodedSet,
+    ExampleT,
+    FineTuningTask,
+)
 
 
 def plan_fine_tuning(
-    task: AnyFineTuningTask,
-    encoded_sets: AnyEncodedSets,
+    task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
+    encoded_sets: Mapping[SetName, EncodedSet[ExampleT, ContextT]],
     set_fingerprints: SetFingerprints,
 ) -> RunPlan:
     """Plans what the run trains and records, and checks a resumed run.
@@ -134,6 +146,6 @@ def compute_dev_sets_checksum(
     scored = [
         [encoded_set.checksum for encoded_set in dev_sets],
         list(task.labels or ()),
-        *fingerprint_files(task.eval_files),
+        *fingerprint_files(task.scoring.eval_files),
     ]
     return zlib.crc32(json.dumps(scored).encode())

@@ -1,19 +1,18 @@
 """Evaluates while training, and saves the weights of the best step."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from absl import logging
 
-from model_folders.scores import Scores, overall_scores
+from model_folders.scores import Evaluation
 from training.loop.callbacks import Callback, Decision, Logs
-from training.run_files.best_step import BestEvaluation
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_weights import RunWeights
 
-# Returns the scores of the current weights on the dev set.
-Evaluate: TypeAlias = Callable[[], Scores]
+# Evaluates the current weights on the dev set.
+Evaluate: TypeAlias = Callable[[], Evaluation]
 
 
 class BestStepRule(NamedTuple):
@@ -32,25 +31,29 @@ class BestStepRule(NamedTuple):
     patience: int = 0
 
     def is_better(
-        self, scores: Mapping[str, float], best: BestEvaluation | None
+        self, evaluation: Evaluation, best: Evaluation | None
     ) -> bool:
-        """Returns whether scores are better than the scores of the best step.
+        """Returns whether an evaluation is better than that of the best step.
 
         Args:
-            scores: {name: score} of the step that was evaluated.
+            evaluation: the evaluation of another step.
             best: the evaluation to beat, None without one.
         """
-        value = scores[self.metric]
+        value = self.value_of(evaluation)
         if math.isnan(value):
             return False
         if best is None:
             return True
-        best_value = best.scores[self.metric]
+        best_value = self.value_of(best)
         # The history keeps a value that is not finite as NaN.
         if math.isnan(best_value):
             return math.isfinite(value)
         is_loss = self.metric == "loss" or self.metric.startswith("eval_loss")
         return value < best_value if is_loss else value > best_value
+
+    def value_of(self, evaluation: Evaluation) -> float:
+        """Returns the value of the metric."""
+        return evaluation.scores.overall[self.metric]
 
 
 class BestStepCallback(Callback):
@@ -103,11 +106,11 @@ class BestStepCallback(Callback):
         # multiple of `interval`.
         if step % self.interval and step != self._num_train_steps:
             return Decision.NONE
-        scores = {**self._evaluate(), "global_step": step}
+        evaluation = self._evaluate()
         best = self._best_step.find_evaluation_to_beat()
-        is_best = self._rule.is_better(scores, best)
-        self._history.add_evaluation(step, scores, logs.get("learning_rate"))
-        _log_evaluation(step, logs["loss"], scores, is_best=is_best)
+        is_best = self._rule.is_better(evaluation, best)
+        self._history.add_evaluation(evaluation, logs.get("learning_rate"))
+        _log_evaluation(evaluation, logs["loss"], is_best=is_best)
         if is_best:
             self._run_weights.save_best()
             return Decision.GO_ON
@@ -127,19 +130,19 @@ class BestStepCallback(Callback):
             return None
         return (
             f"Stopping early: the best {self._rule.metric} is still "
-            f"{best.scores[self._rule.metric]}, from step {best.step}, after "
+            f"{self._rule.value_of(best)}, from step {best.step}, after "
             f"{num_evaluations} more evaluations."
         )
 
 
 def _log_evaluation(
-    step: int, training_loss: float, scores: Scores, *, is_best: bool
+    evaluation: Evaluation, training_loss: float, *, is_best: bool
 ) -> None:
     """Logs the overall scores of a step, and the loss of its training."""
-    shown = {"training loss": training_loss, **overall_scores(scores)}
+    shown = {"training loss": training_loss, **evaluation.scores.overall}
     logging.info(
         "Evaluation after step %d: %s%s",
-        step,
+        evaluation.step,
         ", ".join(f"{name} {value:.4g}" for name, value in shown.items()),
         " (the best so far)" if is_best else "",
     )

@@ -22,6 +22,17 @@ AGREEMENT_STEPS = 100
 STOPPED_STATUS = 75
 
 
+class TrainingStopped(SystemExit):
+    """A signal stopped the training. The same command resumes it.
+
+    Like any SystemExit, it ends the script, with `STOPPED_STATUS`. So no code
+    that follows the training runs.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(STOPPED_STATUS)
+
+
 class EndReasons(NamedTuple):
     """The reasons why the training ends at a step, the same for all workers.
 

@@ -4,39 +4,37 @@
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from absl import logging
 
 import modeling
 from dependencies.installation import with_command_names
 from exporting.export_options import ExportOptions
-from exporting.export_writer import export
-from files.paths import StrPath
 from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.cards.copied_model_json import create_model_json_of_copy
-from model_folders.head_settings import HeadSettings
+from model_folders.scores import Evaluation
 from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
 
 
-def store_weights(trainer: Trainer, dev_scores: Mapping[str, float]) -> None:
+def store_weights(trainer: Trainer, evaluation: Evaluation | None) -> None:
     """Stores the best step's weights once, and writes --export_weights.
 
     Args:
         trainer: has the weights to store.
-        dev_scores: scores of the run in this command, {} if it has none. The
-            card of --export_weights shows the scores of its step.
+        evaluation: the evaluation of this command, None without one. The card
+            of --export_weights shows the scores of its step.
     """
     trainer.run_folder.best_step.link_weights()
     path = trainer.config.training.export_weights
     if path is not None:
-        _export_weights(trainer, path, dev_scores)
+        _export_weights(trainer, path, evaluation)
 
 
 def _export_weights(
-    trainer: Trainer, path: str, dev_scores: Mapping[str, float]
+    trainer: Trainer, path: str, evaluation: Evaluation | None
 ) -> None:
     """Writes the current weights to a folder, as Google's releases.
 
@@ -55,7 +53,7 @@ def _export_weights(
         model_json=contents,
         labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-        results=run_folder.find_dev_scores(step, dev_scores),
+        results=run_folder.find_dev_scores(step, evaluation),
     )
     modeling.save_release(
         trainer.model,
@@ -67,32 +65,17 @@ def _export_weights(
     logging.info("Wrote the weights to %s", path)
 
 
-def write_export(
-    trainer: Trainer,
-    folder: StrPath,
-    head_settings: HeadSettings,
-    *,
-    predict_batch_size: int = 32,
-) -> model_card.ExportCard | None:
-    """Exports the current weights of a run, by the flags.
+def create_export_options(
+    trainer: Trainer, *, predict_batch_size: int = 32
+) -> ExportOptions:
+    """Creates the options of an export of a run's weights, by the flags.
 
     Args:
         trainer: has the weights to export, and the flags.
-        folder: folder to write.
-        head_settings: settings of the model's head, {} without any.
         predict_batch_size: number of inputs that the export computes at once.
-
-    Returns:
-        the card in the folder, None if the export has no card.
-
-    Raises:
-        OSError: the export cannot be written.
-        ValueError: the folder contains other files, or the tokenizer cannot be
-            exported.
-        ImportError: a package of a format is not installed.
     """
     config = trainer.config
-    options = ExportOptions(
+    return ExportOptions(
         tokenizer=trainer.starting_point.tokenizer,
         max_seq_length=config.max_seq_length,
         predict_batch_size=predict_batch_size,
@@ -101,7 +84,6 @@ def write_export(
         quantize=config.export.quantize,
         weights=trainer.run_weights.preset,
     )
-    return export(folder, trainer.model, head_settings, options)
 
 
 def log_end(

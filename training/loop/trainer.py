@@ -15,7 +15,7 @@ from model_folders.training_settings import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback
-from training.loop.ending import EndReasons, stop_signals
+from training.loop.ending import TrainingStopped, stop_signals
 from training.loop.step_loop import StepLoop
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
@@ -75,7 +75,7 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         *,
         epochs: float | None = None,
-    ) -> EndReasons:
+    ) -> None:
         """Trains from the current step until something ends the run.
 
         Training ends at step `num_train_steps`, when a callback decides so
@@ -90,11 +90,8 @@ class Trainer:
             callbacks: run after each step, in this order.
             epochs: number of epochs in all steps, for the log, if known.
 
-        Returns:
-            why the training ended. If a signal stopped it, the caller should do
-            no further work.
-
         Raises:
+            TrainingStopped: a signal ended the training.
             ValueError: the Trainer has no training step. Or too many
                 consecutive steps had a non-finite loss or gradient, or a weight
                 to save is not finite. Or a user's files in --output_dir
@@ -113,7 +110,7 @@ class Trainer:
                 self.config.training.output_dir,
                 self.run_weights.global_step,
             )
-            return reasons
+            return
         self.run_weights.begin_training(self._training_settings)
         self._log_sizes(num_train_steps)
         history = self.run_folder.history
@@ -127,7 +124,7 @@ class Trainer:
                 "again to resume.",
                 self.run_weights.global_step,
             )
-        return reasons
+            raise TrainingStopped
 
     def _create_loop(
         self,

@@ -101,8 +101,8 @@ def _keeps_head(task: AnyFineTuningTask) -> bool:
 def _check_metric_for_best(task: AnyFineTuningTask) -> None:
     """Checks that the task computes the metric of --metric_for_best."""
     chosen = task.config.fine_tuning.metric_for_best
-    metrics = [*task.metrics]
-    if task.eval_loss:
+    metrics = [*task.scoring.metrics]
+    if task.scoring.eval_loss:
         metrics.append("eval_loss")
     names = [
         f"{name}{suffix_of(set_name)}"

@@ -1,7 +1,7 @@
 """Evaluates a model in pretraining: Google's metrics, and the loss."""
 
+import dataclasses
 import functools
-from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -10,7 +10,7 @@ from absl import logging
 import modeling
 from data.arrays import FeatureArrays, FloatArray
 from data.io import record_datasets
-from model_folders.scores import Scores
+from model_folders.scores import Evaluation, Scores
 from modeling.base_loss import sum_terms
 from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
@@ -25,17 +25,18 @@ _MIN_STEPS = 100
 _MIN_GAIN = 0.01
 
 
-class PretrainingEvaluation(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class PretrainingEvaluation(Evaluation):
     """The evaluation of a model in pretraining.
 
     Attributes:
-        scores: Google's metrics, "loss" and "global_step".
+        step: number of steps that trained the weights.
+        scores: Google's metrics, and "loss".
         baseline_accuracy: accuracy of guessing the most frequent masked
             WordPiece of the records, 0 if nothing is masked. The weights do not
             matter.
     """
 
-    scores: Scores
     baseline_accuracy: float
 
 
@@ -97,10 +98,10 @@ class PretrainingEvaluator:
             name: float(total / divisor) if divisor else 0.0
             for name, (total, divisor) in sums.items()
         }
-        scores["global_step"] = self._run_weights.global_step
         num_masked = counts.sum()
         return PretrainingEvaluation(
-            scores,
+            self._run_weights.global_step,
+            Scores(scores),
             baseline_accuracy=(
                 float(counts.max() / num_masked) if num_masked else 0.0
             ),
@@ -178,8 +179,8 @@ def warn_of_no_progress(evaluation: PretrainingEvaluation) -> None:
     Args:
         evaluation: the evaluation after the training.
     """
-    accuracy = evaluation.scores["masked_lm_accuracy"]
-    step = evaluation.scores["global_step"]
+    accuracy = evaluation.scores.overall["masked_lm_accuracy"]
+    step = evaluation.step
     baseline_accuracy = evaluation.baseline_accuracy
     if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:
         logging.warning(

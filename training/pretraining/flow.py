@@ -5,20 +5,21 @@ The records are masked in advance or during training.
 
 import shlex
 import time
-from collections.abc import Mapping
 
 from absl import logging
 
 import modeling
 from data.io import record_checks, record_datasets
+from exporting.export_writer import export
 from model_folders.cards import example_calls
 from model_folders.kinds import ModelClass
 from model_folders.reading import settings_check
+from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
+from training.config.training_config import NumSteps
 from training.loop import devices, final_stages
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback
-from training.loop.ending import STOPPED_STATUS, EndReasons
 from training.loop.teacher_loading import load_teacher
 from training.loop.trainer import Trainer
 from training.loop.trainer_loading import load_trainer
@@ -36,14 +37,11 @@ from training.pretraining.records import (
 from training.starting_point import StartingPoint
 
 
-def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
+def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
-    Returns:
-        the exit status of the script: 0, or `STOPPED_STATUS` if a signal
-        stopped the training.
-
     Raises:
+        TrainingStopped: a signal ended the training. It ends the script.
         ValueError: a record, or the earlier run in --output_dir, does not match
             the flags.
         OSError: a file is missing or cannot be written.
@@ -64,17 +62,12 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> int:
     evaluation = None
     with record_checks.explain_record_errors(records):
         if plan.num_steps:
-            reasons = _train(config, trainer, records.train, evaluator)
-            if reasons.is_stopped:
-                return STOPPED_STATUS
+            _train(plan.num_steps, trainer, records.train, evaluator)
         if config.training.do_eval:
             logging.info("Evaluating %s", trainer.run_weights.describe())
             evaluation = evaluator.evaluate()
-            trainer.run_folder.write_evaluation(
-                trainer.run_weights.global_step, evaluation.scores
-            )
+            trainer.run_folder.write_evaluation(evaluation)
     _end_pretraining(starting_point, trainer, evaluation, begin_time=begin_time)
-    return 0
 
 
 def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
@@ -90,24 +83,23 @@ def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
 
 
 def _train(
-    config: PretrainingConfig,
+    num_steps: NumSteps,
     trainer: Trainer,
     records: record_datasets.Records,
     evaluator: PretrainingEvaluator,
-) -> EndReasons:
+) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so."""
-    num_train_steps = config.pretraining.num_train_steps
     callbacks: list[Callback] = []
-    if config.keeps_best:
+    if trainer.config.keeps_best:
         best_step_callback = BestStepCallback(
             trainer.run_weights,
             trainer.run_folder,
-            evaluate=lambda: evaluator.evaluate().scores,
-            rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
-            num_train_steps=num_train_steps,
+            evaluate=evaluator.evaluate,
+            rule=BestStepRule(num_steps.between_evaluations, metric="loss"),
+            num_train_steps=num_steps.training,
         )
         callbacks.append(best_step_callback)
-    return trainer.fit(records, num_train_steps, callbacks)
+    trainer.fit(records, num_steps.training, callbacks)
 
 
 def _end_pretraining(
@@ -123,7 +115,7 @@ def _end_pretraining(
     `begin_time` is the time.time() at which this command began.
     """
     config = starting_point.config
-    dev_scores = evaluation.scores if evaluation else {}
+    dev_scores = evaluation.scores if evaluation else Scores()
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -133,8 +125,9 @@ def _end_pretraining(
         return
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
-        final_stages.write_export(trainer, export_dir, {})
-    final_stages.store_weights(trainer, dev_scores)
+        options = final_stages.create_export_options(trainer)
+        export(export_dir, trainer.model, {}, options)
+    final_stages.store_weights(trainer, evaluation)
     trainer.run_folder.write_card(dev_scores)
     if evaluation and config.training.do_train:
         warn_of_no_progress(evaluation)
@@ -146,12 +139,12 @@ def _end_pretraining(
     )
 
 
-def _list_accuracy_lines(scores: Mapping[str, float]) -> list[str]:
+def _list_accuracy_lines(scores: Scores) -> list[str]:
     """Returns a line for each accuracy among the scores."""
     return [
-        f"{name}: {scores[name]:.4f}"
+        f"{name}: {scores.overall[name]:.4f}"
         for name in ("masked_lm_accuracy", "next_sentence_accuracy")
-        if name in scores
+        if name in scores.overall
     ]
 
 

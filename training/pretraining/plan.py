@@ -49,6 +49,7 @@ def plan_pretraining(
         num_steps = NumSteps(
             training=config.pretraining.num_train_steps,
             warmup=config.pretraining.num_warmup_steps,
+            between_evaluations=config.pretraining.eval_steps,
         )
         _check_resumed_run(starting_point, training_settings)
     return RunPlan(

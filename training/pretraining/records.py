@@ -1,14 +1,13 @@
 """Finds the records of pretraining, and checks that they fit the flags."""
 
 import dataclasses
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from absl import logging
 
 from data.io import feature_specs, record_checks, record_datasets
 from data.io.text_files import expand_patterns
-from data.io.tfrecords import count_records
+from data.io.tfrecords import check_record_lengths
 from data.pretraining import record_inspection
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
@@ -80,23 +79,14 @@ def _open_records_of_flag(
     )
     record_checks.check_records(files, spec)
     if not config.training.do_train:
-        _check_record_lengths(config, files)
+        # TensorFlow crashes at a record that is shorter than its header says.
+        # In training, `record_inspection.fingerprint_records` checks all.
+        check_record_lengths(
+            files,
+            config.pretraining.max_eval_steps
+            * config.pretraining.eval_batch_size,
+        )
     return record_datasets.Records(files, spec, dynamic_masking)
-
-
-def _check_record_lengths(
-    config: PretrainingConfig, files: Sequence[str]
-) -> None:
-    """Checks that no record to evaluate is shorter than its header says.
-
-    TensorFlow crashes at such a record. In training,
-    `record_inspection.fingerprint_records` checks all records.
-    """
-    num_examples = (
-        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size
-    )
-    # Counting reads the header of each record. The number is not needed.
-    count_records(files, num_examples)
 
 
 def _check_masking_flags(

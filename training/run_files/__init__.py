@@ -11,7 +11,8 @@ Read the modules in this order:
         keep
     input_fingerprints.py: the fingerprints of a training's input files
     history.py: `History`: the metrics, steps and hours of a run, in
-        history.jsonl and for TensorBoard
+        history.jsonl
+    tensorboard_writer.py: the same metrics for TensorBoard
     best_step.py: `BestStep`: the step with the best scores so far, and whether
         the next one must beat it
 """

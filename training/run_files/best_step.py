@@ -9,28 +9,13 @@ model.json has the newest one, by which later commands find the weights in the
 folder best/.
 """
 
-import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from files import json_files
 from model_folders.checkpoint_folders import BEST_FOLDER, list_checkpoint_steps
 from model_folders.model_json import MODEL_JSON_FILE
-from training.run_files.history import History
-
-
-class BestEvaluation(NamedTuple):
-    """The evaluation of the best step.
-
-    Attributes:
-        step: number of the step.
-        scores: {name: score}. A score of an earlier command that was not
-            finite is NaN.
-    """
-
-    step: int
-    scores: Mapping[str, float]
+from model_folders.scores import Evaluation
+from training.run_files.history import History, scores_of_line
 
 
 class BestStep:
@@ -100,7 +85,7 @@ class BestStep:
                 file, {**json_files.read_json(file), "best_step": step}
             )
 
-    def find_evaluation(self) -> BestEvaluation | None:
+    def find_evaluation(self) -> Evaluation | None:
         """Returns the evaluation of the best step, None without one.
 
         An evaluation on another dev set than that of the command does not
@@ -113,11 +98,7 @@ class BestStep:
             return None
         if line.get("dev_set") != self._history.dev_set_checksum:
             return None
-        scores = {
-            name: math.nan if value is None else value
-            for name, value in line["metrics"].items()
-        }
-        return BestEvaluation(self.step, scores)
+        return Evaluation(self.step, scores_of_line(line))
 
     def has_this_dev_set(self) -> bool:
         """Returns whether the command's dev set is that of the best step.
@@ -140,7 +121,7 @@ class BestStep:
         if self._is_chief and self.step is not None:
             link_checkpoint(self.step, self._run_path, self.folder)
 
-    def find_evaluation_to_beat(self) -> BestEvaluation | None:
+    def find_evaluation_to_beat(self) -> Evaluation | None:
         """Returns the evaluation that the next best step must beat.
 
         Returns None if any step may be the next best one, because there is no

@@ -22,7 +22,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import (
-    TYPE_CHECKING,
     Literal,
     NotRequired,
     Self,
@@ -34,10 +33,9 @@ from typing import (
 
 from files import atomic, json_files
 from files.typed_dict_checks import find_malformed_entry
+from model_folders.scores import Evaluation, Scores, parse_scores
 from training.config.training_config import TrainingConfig
-
-if TYPE_CHECKING:
-    import tensorflow as tf
+from training.run_files.tensorboard_writer import TensorboardWriter
 
 HISTORY_FILE = "history.jsonl"
 # Kind of a line.
@@ -83,7 +81,7 @@ class History:
         self.dev_set_checksum = dev_set_checksum
         self._config = config
         self._path = _history_file_of(config)
-        self._tensorboard_writer = _TensorboardWriter(config.state_folder)
+        self._tensorboard_writer = TensorboardWriter(config.state_folder)
         # time.monotonic() at which the training began, None while not training.
         self._began: float | None = None
         # Hours of training before `_began`.
@@ -186,19 +184,20 @@ class History:
         self._add(line)
 
     def add_evaluation(
-        self,
-        step: int,
-        scores: Mapping[str, float],
-        learning_rate: float | None = None,
+        self, evaluation: Evaluation, learning_rate: float | None = None
     ) -> None:
         """Adds an evaluation on the dev set, or replaces the one of the step.
 
         Args:
-            step: number of steps trained.
-            scores: scores of the dev set.
+            evaluation: scores of the dev set.
             learning_rate: learning rate of the step, None if it is unknown.
         """
-        line = self._create_line("eval", step, scores, learning_rate)
+        line = self._create_line(
+            "eval",
+            evaluation.step,
+            evaluation.scores.to_entries(),
+            learning_rate,
+        )
         line["dev_set"] = self.dev_set_checksum
         self._add(line)
 
@@ -242,7 +241,6 @@ class History:
         line["metrics"] = {
             name: float(value) if math.isfinite(value) else None
             for name, value in metrics.items()
-            if name != "global_step"
         }
         return line
 
@@ -277,39 +275,6 @@ class History:
         )
 
 
-class _TensorboardWriter:
-    """Writes metrics as TensorBoard shows them.
-
-    Args:
-        folder: folder of the files. The first write creates a file.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._writer: tf.summary.SummaryWriter | None = None
-
-    def write(
-        self, prefix: str, step: int, metrics: Mapping[str, float | None]
-    ) -> None:
-        """Writes the metrics of a step.
-
-        Args:
-            prefix: what the names of the metrics begin with, such as "eval/".
-            step: number of steps trained.
-            metrics: {name: value}. A value of None is not written.
-        """
-        # Import late, so that reading a history does not load TensorFlow.
-        import tensorflow as tf
-
-        if self._writer is None:
-            self._writer = tf.summary.create_file_writer(str(self._folder))
-        with self._writer.as_default():
-            for name, value in metrics.items():
-                if value is not None:
-                    tf.summary.scalar(prefix + name, value, step=step)
-        self._writer.flush()
-
-
 def _history_file_of(config: TrainingConfig) -> Path:
     return Path(config.training.output_dir) / HISTORY_FILE
 
@@ -327,6 +292,16 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
         _parse_line(line, f"{os.fspath(path)}, line {line_number}")
         for line_number, line in enumerate(lines, start=1)
     ]
+
+
+def scores_of_line(line: HistoryLine) -> Scores:
+    """Returns the metrics of a line. One that was not finite is NaN."""
+    return parse_scores(
+        {
+            name: math.nan if value is None else value
+            for name, value in line["metrics"].items()
+        }
+    )
 
 
 def _parse_line(text: bytes, place: str) -> HistoryLine:

@@ -13,7 +13,8 @@ from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
     LABEL_SCORES,
-    split_by_label,
+    Evaluation,
+    Scores,
 )
 
 # Patterns of the files that contain results of a run's weights.
@@ -46,25 +47,25 @@ class ResultFiles:
         self._folder = folder
         self._is_chief = is_chief
 
-    def write_dev_scores(self, scores: Mapping[str, float]) -> None:
+    def write_dev_scores(self, evaluation: Evaluation) -> None:
         """Logs the scores on the dev sets, and writes eval_results.txt."""
-        log_scores(scores)
-        self._write(DEV_RESULTS, scores)
+        log_scores(evaluation)
+        self._write(DEV_RESULTS, evaluation.to_entries())
 
     def write_test_scores(
-        self, scores: Mapping[str, float], suffix: str = ""
+        self, evaluation: Evaluation, suffix: str = ""
     ) -> None:
         """Logs the scores on a test set, and writes its file.
 
         Args:
-            scores: scores of the predictions.
+            evaluation: scores of the predictions.
             suffix: suffix of the set's name, such as "_mm".
         """
-        log_scores(scores)
-        self._write(f"test_eval_results{suffix}.txt", scores)
+        log_scores(evaluation)
+        self._write(f"test_eval_results{suffix}.txt", evaluation.to_entries())
 
     def write_export_scores(
-        self, scores_of_format: Mapping[str, Mapping[str, float]]
+        self, scores_of_format: Mapping[str, Scores]
     ) -> None:
         """Writes the scores of the exported files on the dev set.
 
@@ -72,19 +73,19 @@ class ResultFiles:
         the scores, because the table would only repeat the model's.
 
         Args:
-            scores_of_format: {format: {name: score}}.
+            scores_of_format: {format: its scores}.
         """
-        scores = {
+        entries = {
             f"{format_name}_{name}": score
-            for format_name, format_scores in scores_of_format.items()
-            for name, score in format_scores.items()
+            for format_name, scores in scores_of_format.items()
+            for name, score in scores.to_entries().items()
         }
-        self._write(EXPORT_RESULTS, scores)
+        self._write(EXPORT_RESULTS, entries)
 
-    def _write(self, name: str, scores: Mapping[str, float]) -> None:
+    def _write(self, name: str, entries: Mapping[str, float]) -> None:
         """Writes `key = value` lines like Google's code, sorted by key."""
         if self._is_chief:
-            lines = [f"{key} = {scores[key]}\n" for key in sorted(scores)]
+            lines = [f"{key} = {entries[key]}\n" for key in sorted(entries)]
             write_text(self._folder / name, "".join(lines))
 
     def warn_of_earlier_files(self, begin_time: float) -> None:
@@ -114,19 +115,23 @@ class ResultFiles:
         return [str(path) for path in paths if path.is_file()]
 
 
-def log_scores(scores: Mapping[str, float]) -> None:
-    """Logs a table of scores, sorted by name."""
-    table = _format_table({key: scores[key] for key in sorted(scores)})
-    logging.info("***** Eval results *****\n%s", table)
+def log_scores(evaluation: Evaluation) -> None:
+    """Logs a table of the scores and the step, sorted by name."""
+    logging.info("***** Eval results *****\n%s", _format_table(evaluation))
 
 
-def _format_table(scores: Mapping[str, float]) -> str:
+def _format_table(evaluation: Evaluation) -> str:
     """Returns a text table of scores, followed by one row for each label."""
-    overall, by_label = split_by_label(scores)
-    width = max(map(len, [*overall, *by_label, "label"]))
+    overall = {**evaluation.scores.overall, "global_step": evaluation.step}
+    # The lines of the file are in this order, too.
+    by_label = sorted(
+        evaluation.scores.by_label, key=lambda label: min(label.to_entries())
+    )
+    titles = [label.title for label in by_label]
+    width = max(map(len, [*overall, *titles, "label"]))
     lines = [
-        f"  {name:<{width}}  {_align_right(value)}"
-        for name, value in overall.items()
+        f"  {name:<{width}}  {_align_right(overall[name])}"
+        for name in sorted(overall)
     ]
     if by_label:
         lines.append(
@@ -134,10 +139,11 @@ def _format_table(scores: Mapping[str, float]) -> str:
                 [f"  {'label':<{width}}", *map(_align_right, LABEL_SCORES)]
             )
         )
-    for label, scores_of_label in by_label.items():
-        cells = [f"{scores_of_label[name]:>9.4f}" for name in LABEL_SCORES[:-1]]
-        cells.append(f"{scores_of_label['support']:>9.0f}")
-        lines.append("  ".join([f"  {label:<{width}}", *cells]))
+    for label in by_label:
+        rates = (label.precision, label.recall, label.f1)
+        cells = [f"{rate:>9.4f}" for rate in rates]
+        cells.append(f"{label.support:>9.0f}")
+        lines.append("  ".join([f"  {label.title:<{width}}", *cells]))
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ what writes the others: the results, the history and the best step. This module
 imports no TensorFlow.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -14,6 +14,7 @@ from model_folders.cards import file_table, model_card
 from model_folders.checkpoint_folders import find_best_checkpoint
 from model_folders.model_json import MODEL_JSON_FILE, ModelJson, read_model_json
 from model_folders.reading.preset import Preset, create_preset_of_run
+from model_folders.scores import Evaluation, Scores
 from model_folders.training_settings import TrainingSettings
 from training.config.training_config import TrainingConfig
 from training.run_files import model_description
@@ -125,26 +126,25 @@ class RunFolder:
             model_description.write_listed_files(
                 self.best_step.folder, files, description
             )
-        self.write_card({}, is_finished=False)
+        self.write_card(Scores(), is_finished=False)
         return create_preset_of_run(str(self.output_dir), description)
 
-    def write_evaluation(self, step: int, scores: Mapping[str, float]) -> None:
+    def write_evaluation(self, evaluation: Evaluation) -> None:
         """Writes scores on the dev sets to the history and eval_results.txt.
 
         The history gets no line if the best step was chosen on other dev sets.
 
         Args:
-            step: number of steps that trained the evaluated weights.
-            scores: all scores of the dev sets in this command.
+            evaluation: all scores of the dev sets in this command.
         """
         if self.best_step.has_this_dev_set():
-            self.history.add_evaluation(step, scores)
-        self.results.write_dev_scores(scores)
+            self.history.add_evaluation(evaluation)
+        self.results.write_dev_scores(evaluation)
 
     def find_dev_scores(
-        self, step: int, dev_scores: Mapping[str, float]
-    ) -> Mapping[str, float]:
-        """Returns the scores of a step on the dev sets, {} if unknown.
+        self, step: int, evaluation: Evaluation | None
+    ) -> Scores:
+        """Returns the scores of a step on the dev sets, empty if unknown.
 
         A command may evaluate the last step, and then restore the best one. The
         scores of the best step are those that it was chosen by. A command that
@@ -152,13 +152,15 @@ class RunFolder:
 
         Args:
             step: number of steps that trained the weights.
-            dev_scores: the scores that this command computed, {} if it
-                evaluated nothing.
+            evaluation: the evaluation of this command, None if it evaluated
+                nothing.
         """
-        if not dev_scores or dev_scores["global_step"] == step:
-            return dev_scores
-        best = self.best_step.find_evaluation()
-        return best.scores if best and best.step == step else {}
+        if evaluation is None:
+            return Scores()
+        for known in (evaluation, self.best_step.find_evaluation()):
+            if known and known.step == step:
+                return known.scores
+        return Scores()
 
     @property
     def _fixed_model_json(self) -> ModelJson | None:
@@ -177,7 +179,7 @@ class RunFolder:
 
     def write_card(
         self,
-        dev_scores: Mapping[str, float],
+        dev_scores: Scores,
         *,
         is_finished: bool = True,
         export: str | None = None,
@@ -188,7 +190,7 @@ class RunFolder:
         The card contains the scores, and describes the files of a finished run.
 
         Args:
-            dev_scores: the scores that this command computed, {} if it has
+            dev_scores: the scores that this command computed, empty if it has
                 evaluated nothing.
             is_finished: whether the run is finished.
             export: name of the exported model's folder, or None.

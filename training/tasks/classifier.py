@@ -84,10 +84,12 @@ class ClassifierTask(
         super().__init__(
             starting_point,
             loss=_create_classifier_loss(processor, [*class_weights.values()]),
-            # The first metric is the metric that the paper reports. The best
-            # step is the step with its best value.
-            metrics=processor.metrics,
-            eval_loss=_create_classifier_loss(processor),
+            scoring=task.Scoring(
+                # The first metric is the metric that the paper reports. The
+                # best step is the step with its best value.
+                processor.metrics,
+                eval_loss=_create_classifier_loss(processor),
+            ),
             labels=labels,
             label_words=glue_tasks.WORDS_OF_LABEL.get(task_name, ()),
             # The names of MultiNLI's mismatched dev and test sets end in "_mm".

@@ -7,9 +7,11 @@ loads no TensorFlow.
 import collections
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from absl import logging
 
+from data.arrays import FloatArray
 from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
@@ -24,7 +26,7 @@ from model_folders.reading import settings_check
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
-from training.task import AnyFineTuningTask
+from training.task import FineTuningTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 
@@ -58,24 +60,17 @@ def decide_columns(
         ValueError: a column is not found, or the header is malformed.
         OSError: the file cannot be read.
     """
-    chosen_columns = _select_chosen_columns(parsed)
+    chosen_columns = {
+        name: str(getattr(parsed.config.columns, name))
+        for name in table_columns.COLUMN_FLAGS
+        if name in parsed.set_by_user
+    }
     if table is None or table_columns.are_columns_numbered(chosen_columns):
         return parsed
     columns = table_columns.guess_unset_columns(
         chosen_columns, table.path, table.read_column_names()
     )
     return parsed.decide_if_open(columns, source=str(table.path))
-
-
-def _select_chosen_columns(
-    parsed: ParsedCommand[ClassifierConfig],
-) -> dict[str, str]:
-    """Returns {flag: its column} of the flags of columns that the user set."""
-    return {
-        name: str(getattr(parsed.config.columns, name))
-        for name in table_columns.COLUMN_FLAGS
-        if name in parsed.set_by_user
-    }
 
 
 def open_processor(
@@ -104,7 +99,7 @@ def open_processor(
             data_dir=config.fine_tuning.data_dir,
             data_file_options=config.data_file_options,
             options=config.columns,
-            chosen_columns=_select_chosen_columns(starting_point.parsed),
+            set_by_user=starting_point.set_by_user,
             table=table,
         )
     return create_glue_processor(
@@ -118,12 +113,14 @@ def open_processor(
 def load_task(
     starting_point: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
-) -> AnyFineTuningTask:
+) -> FineTuningTask[ClassifierConfig, InputExample, Any, FloatArray]:
     """Reads what the sets tell of the task, and creates the task.
 
     The train set may decide the labels, the weights of their classes, and
     whether the examples are pairs. Each set keeps the rows that were read, so
     that no file is read twice.
+
+    The decoding contexts are Any, because the two tasks have different ones.
     """
     config = starting_point.config
     if processor.definition.learns_vectors:
@@ -146,8 +143,10 @@ def _load_embedding_task(
 ) -> EmbeddingTask:
     """Reads whether the pairs of each set have scores, and creates the task.
 
-    The first set decides the scale of all scores. The function warns if weights
-    that are not trained need another pooling.
+    A command that reads no dev set evaluates as if it had scores. Without
+    training, the loss is the one that suits the evaluated set. The first set
+    decides the scale of all scores. The function warns if weights that are not
+    trained need another pooling.
     """
     config = starting_point.config
     if starting_point.initial_folder.preset and not config.training.do_train:
@@ -160,14 +159,16 @@ def _load_embedding_task(
     }
     first_set = next(iter(sets.values()), None)
     max_score = similar_pairs.guess_max_score(first_set) if first_set else None
+    are_scored = {
+        name: similar_pairs.are_scored(pairs) for name, pairs in sets.items()
+    }
+    evaluates_scores = are_scored.get("dev", True)
     return EmbeddingTask(
         starting_point,
         processor,
+        trains_scores=are_scored.get("train", evaluates_scores),
+        evaluates_scores=evaluates_scores,
         max_score=max_score,
-        has_scores={
-            name: similar_pairs.are_scored(pairs)
-            for name, pairs in sets.items()
-        },
     )
 
 

@@ -1,7 +1,7 @@
 """Trains vectors of texts, for `run_classifier.py --task_name=embedding`."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
@@ -19,7 +19,7 @@ from data.classification.classification_features import (
 )
 from data.classification.classification_processor import ClassificationProcessor
 from data.io import feature_specs
-from data.sets.set_names import SetName, suffix_of
+from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders.bert_config import BertConfig
 from model_folders.scores import Scores
 from training import task
@@ -45,8 +45,8 @@ class EmbeddingTask(
     Args:
         starting_point: passed to `FineTuningTask`.
         processor: reads the pairs of texts.
-        has_scores: {"train" or "dev": True if the pairs of this set have
-            scores}, for the sets that the command reads.
+        trains_scores: whether the pairs of the train set have scores.
+        evaluates_scores: whether the pairs of the dev set have scores.
         max_score: largest score of the scale that all sets use, None to find
             it in a test set, which is then the only set.
     """
@@ -56,34 +56,34 @@ class EmbeddingTask(
         starting_point: StartingPoint[ClassifierConfig],
         processor: ClassificationProcessor,
         *,
-        has_scores: Mapping[str, bool],
+        trains_scores: bool,
+        evaluates_scores: bool,
         max_score: float | None,
     ) -> None:
         config = starting_point.config
-        # A command that reads no dev set evaluates as if it had scores.
-        evaluates_scores = has_scores.get("dev", True)
-        # Without training, choose the loss that suits the evaluated set.
-        trains_scores = has_scores.get("train", evaluates_scores)
         loss = _create_embedding_loss(
             config.classifier.contrastive_temperature, are_scored=trains_scores
         )
         super().__init__(
             starting_point,
             loss=loss,
-            metrics=processor.metrics if evaluates_scores else ("recall_1",),
-            eval_loss=loss if evaluates_scores == trains_scores else None,
+            scoring=task.Scoring(
+                processor.metrics if evaluates_scores else ("recall_1",),
+                eval_loss=loss if evaluates_scores == trains_scores else None,
+                # An export computes the vectors, and not their cosines.
+                can_score_export=False,
+            ),
             # Record the maximum length of one text, not of a pair.
             fixed_head_settings={
                 "task_name": config.selected_task_name,
                 "max_seq_length": config.fine_tuning.max_seq_length,
             },
-            # An export computes the vectors, and not their cosines.
-            can_score_export=False,
         )
         self.processor = processor
         self.codec = label_codec.CosineCodec()
         self.max_seq_length = config.fine_tuning.max_seq_length
-        self.has_scores = has_scores
+        self.trains_scores = trains_scores
+        self.evaluates_scores = evaluates_scores
         self.max_score = max_score
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
@@ -104,8 +104,14 @@ class EmbeddingTask(
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: FeatureSpec} of a set's records of text pairs."""
+        has_scores = {
+            "train": self.trains_scores,
+            "dev": self.evaluates_scores,
+            # Any score may be missing.
+            "test": False,
+        }
         return feature_specs.pair_spec(
-            self.max_seq_length, self.has_scores.get(set_name, False)
+            self.max_seq_length, has_scores[base_set_of(set_name)]
         )
 
     def create_model(
@@ -158,7 +164,8 @@ class EmbeddingTask(
     def _score_vectors(
         self, encoded_set: _EncodedSet, vectors: FloatArray
     ) -> Scores:
-        if self.has_scores.get(encoded_set.name, True):
+        # Of a test set, the pairs that have scores are scored.
+        if self.evaluates_scores or base_set_of(encoded_set.name) == "test":
             cosines = self.codec.decode_labels(vectors)
             return metrics.score_labeled(
                 encoded_set.examples,
@@ -167,7 +174,9 @@ class EmbeddingTask(
                 self.processor.score,
             )
         partners = [example.text_b for example in encoded_set.examples]
-        return {"recall_1": metrics.compute_recall_at_1(vectors, partners)}
+        return Scores(
+            {"recall_1": metrics.compute_recall_at_1(vectors, partners)}
+        )
 
 
 def _create_embedding_loss(

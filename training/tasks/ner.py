@@ -56,8 +56,10 @@ class NerTask(
         super().__init__(
             starting_point,
             loss=modeling.TokenLoss(),
-            metrics=("f1", "precision", "recall", "accuracy"),
-            eval_loss=modeling.TokenLoss(),
+            scoring=task.Scoring(
+                ("f1", "precision", "recall", "accuracy"),
+                eval_loss=modeling.TokenLoss(),
+            ),
             labels=labels,
             fixed_head_settings={"labels": labels},
         )
@@ -163,7 +165,7 @@ class NerTask(
         )
         gold_tags = [example.tags for example in encoded_set.examples]
         if {*itertools.chain.from_iterable(gold_tags)} <= {"O"}:
-            return {}
+            return Scores()
         return entity_scoring.score_entities(gold_tags, tags)
 
     def _decode_tags(

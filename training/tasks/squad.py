@@ -67,12 +67,14 @@ class SquadTask(
         super().__init__(
             starting_point,
             loss=modeling.SpanLoss(),
-            metrics=("f1",),
-            # SQuAD's official scores are percentages, not fractions.
-            percentage_point=1.0,
+            scoring=task.Scoring(
+                ("f1",),
+                # SQuAD's official scores are percentages, not fractions.
+                percentage_point=1.0,
+                eval_files=eval_files,
+            ),
             # --predict_file is evaluated and predicted.
             test_sets=("dev",),
-            eval_files=eval_files,
         )
         self.sets = sets
 
@@ -156,7 +158,8 @@ class SquadTask(
         """Writes the answers, and report.html if --report is set.
 
         The answer files have the names and the format of Google's script.
-        Returns the scores, or {} if --predict_file contains no answers.
+        Returns the scores, which are empty if --predict_file contains no
+        answers.
         """
         answers = self.decode_answers(encoded_set, batches)
         self._write_answers(answers, output_dir)
@@ -164,7 +167,7 @@ class SquadTask(
             gold_answers = self.sets.read_gold_answers()
         except answer_scoring.NoGoldAnswersError as error:
             logging.warning("The answers are not scored: %s", error)
-            return {}
+            return Scores()
         scores = self._score_answers(gold_answers, answers)
         if self.config.report:
             self._write_report(answers, scores, output_dir)
@@ -233,9 +236,10 @@ class SquadTask(
         gold_answers: answer_scoring.GoldAnswers,
         answers: answer_decoding.SquadAnswers,
     ) -> Scores:
-        return answer_scoring.score_predictions(
+        scores = answer_scoring.score_predictions(
             gold_answers,
             answers.texts,
             nbest=answers.nbest,
             null_odds=answers.null_odds,
         )
+        return Scores(scores)

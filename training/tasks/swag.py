@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
-from data.arrays import FloatArray
+from data.arrays import FloatArray, LabelArray
 from data.classification import (
     label_codec,
     metrics,
@@ -25,6 +25,7 @@ from training.starting_point import StartingPoint
 if TYPE_CHECKING:
     from modeling.arguments import TaskModelArguments
 
+_METRICS = ("eval_accuracy",)
 _EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 
 
@@ -50,8 +51,7 @@ class SwagTask(
         super().__init__(
             starting_point,
             loss=modeling.ClassifierLoss(),
-            metrics=("eval_accuracy",),
-            eval_loss=modeling.ClassifierLoss(),
+            scoring=task.Scoring(_METRICS, eval_loss=modeling.ClassifierLoss()),
         )
         self.layout = layout
         self.max_seq_length = self.config.fine_tuning.max_seq_length
@@ -106,8 +106,8 @@ class SwagTask(
     ) -> Scores:
         """Writes test_results.tsv and predictions.jsonl.
 
-        Returns the scores of the predictions, or {} if the test set contains no
-        labels.
+        Returns the scores of the predictions, which are empty if the test set
+        contains no labels.
         """
         outputs = label_codec.concatenate_outputs(batches)
         entries = (
@@ -125,5 +125,13 @@ class SwagTask(
             encoded_set.examples,
             self.codec.decode_labels(outputs),
             self.codec,
-            lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),
+            _score_choices,
         )
+
+
+def _score_choices(
+    _: Sequence[swag_examples.SwagExample],
+    gold_labels: LabelArray,
+    predictions: LabelArray,
+) -> Scores:
+    return Scores(metrics.compute_metrics(_METRICS, gold_labels, predictions))

@@ -6,7 +6,7 @@
 
 import dataclasses
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from absl import logging
@@ -109,20 +109,19 @@ class ColumnOptions(LayoutOptions):
         return self.layout(has_header=has_header, columns=columns)
 
     def with_pair_columns(
-        self, chosen_columns: Mapping[str, str], usual_columns: PairColumns
+        self, set_by_user: Collection[str], usual_columns: PairColumns
     ) -> Self:
         """Returns the options to read pairs of texts with a number.
 
         Args:
-            chosen_columns: {flag: its column} of the columns that the user
-                chose.
+            set_by_user: names of the flags that the user set.
             usual_columns: the columns for the other flags.
         """
         # Any, because `replace` accepts other types for other options.
         changes: dict[str, Any] = {
             name: column
             for name, column in usual_columns._asdict().items()
-            if name not in chosen_columns
+            if name not in set_by_user
         }
         return dataclasses.replace(self, output_mode=REGRESSION, **changes)
 

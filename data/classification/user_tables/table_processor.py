@@ -3,7 +3,7 @@
 --task_name selects such a task, and --data_file implies it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.user_tables.table_columns import (
@@ -28,7 +28,7 @@ def open_table_processor(
     data_dir: StrPath | None,
     data_file_options: DataFileOptions,
     options: ColumnOptions,
-    chosen_columns: Mapping[str, str],
+    set_by_user: Collection[str],
     table: Table | None = None,
 ) -> ClassificationProcessor:
     """Creates the processor of a task, which has read none of its sets yet.
@@ -41,7 +41,7 @@ def open_table_processor(
         data_dir: value of --data_dir, None with --data_file.
         data_file_options: flags of --data_file.
         options: the columns, and the labels if flags name them.
-        chosen_columns: {flag: its column} of the columns that the user chose.
+        set_by_user: names of the flags that the user set.
         table: --data_file, whose header may have been read. None to open it.
 
     Raises:
@@ -51,7 +51,7 @@ def open_table_processor(
     """
     if definition.pair_columns:
         options = options.with_pair_columns(
-            chosen_columns, definition.pair_columns
+            set_by_user, definition.pair_columns
         )
     if table is None and data_file_options.data_file:
         table = Table(data_file_options.data_file, options.layout_for_columns())

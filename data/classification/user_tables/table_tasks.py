@@ -8,16 +8,17 @@ from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import TaskDefinition
 from data.classification.user_tables.table_columns import PairColumns
+from model_folders.scores import Scores
 
 
 def _score_passages(
     examples: Sequence[InputExample],
     gold_labels: LabelArray,
     predictions: LabelArray,
-) -> dict[str, float]:
+) -> Scores:
     """Returns the metrics of passages, whose queries are the first texts."""
     queries = [example.text_a for example in examples]
-    return metrics.score_ranking(queries, gold_labels, predictions)
+    return Scores(metrics.score_ranking(queries, gold_labels, predictions))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

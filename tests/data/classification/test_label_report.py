@@ -7,9 +7,10 @@ from data.classification.classification_examples import InputExample
 from data.classification.label_codec import LabelCodec
 from data.classification.label_report import write_label_report
 from data.predictions import report
+from model_folders.scores import Scores
 from tests.support.report_page import ReportPage
 
-HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})
+HEADING = report.create_heading("<b>NER</b>", "topics.csv", Scores({"f1": 0.9}))
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 

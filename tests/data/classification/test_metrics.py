@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from data.classification import metrics
+from model_folders.scores import LabelScores
 
 
 @pytest.mark.parametrize(
@@ -65,41 +66,25 @@ def test_a_correlation_needs_two_examples_and_finite_numbers(
     assert scores == pytest.approx(dict.fromkeys(names, np.nan), nan_ok=True)
 
 
-OF_LABEL_A = {
-    "a_precision": 2 / 3,
-    "a_recall": 2 / 3,
-    "a_f1": 2 / 3,
-    "a_support": 3,
-}
-OF_LABEL_B = {
-    "b_precision": 1 / 2,
-    "b_recall": 1.0,
-    "b_f1": 2 / 3,
-    "b_support": 1,
-}
+OF_LABEL_A = LabelScores("a", 2 / 3, 2 / 3, pytest.approx(2 / 3), support=3)
+OF_LABEL_B = LabelScores("b", 1 / 2, 1.0, pytest.approx(2 / 3), support=1)
 
 
 def test_each_label_has_metrics_of_its_own():
     rows = np.array([[1, 0], [1, 1], [1, 0], [0, 0]])
     predicted = np.array([[1, 0], [0, 1], [1, 0], [1, 1]])
-    scores = metrics.compute_metrics((), rows, predicted, ["a", "b"])
-    assert scores == pytest.approx(OF_LABEL_A | OF_LABEL_B)
+    scores = metrics.score_each_label(rows, predicted, ["a", "b"])
+    assert scores == [OF_LABEL_A, OF_LABEL_B]
 
 
 def test_a_single_label_is_scored_as_on_or_off():
     rows = np.array([[1], [1], [1], [0]])
     predicted = np.array([[1], [0], [1], [1]])
-    scores = metrics.compute_metrics((), rows, predicted, ["a"])
-    assert scores == pytest.approx(OF_LABEL_A)
+    assert metrics.score_each_label(rows, predicted, ["a"]) == [OF_LABEL_A]
 
 
 def test_each_class_has_metrics_of_its_own():
     pair = np.array([0, 1, 0, 0]), np.array([0, 1, 0, 1])
-    scores = metrics.compute_metrics((), *pair, ["none", "b"])
-    of_none = {
-        "none_precision": 1.0,
-        "none_recall": 2 / 3,
-        "none_f1": 4 / 5,
-        "none_support": 3,
-    }
-    assert scores == pytest.approx(of_none | OF_LABEL_B)
+    scores = metrics.score_each_label(*pair, ["none", "b"])
+    of_none = LabelScores("none", 1.0, 2 / 3, pytest.approx(4 / 5), support=3)
+    assert scores == [of_none, OF_LABEL_B]

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from data.ner import entity_scoring
+from model_folders.scores import LabelScores
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_scores_of_any_tags_are_those_of_conlleval():
             tag if rng.random() < 0.7 else rng.choice(tags) for tag in gold
         ]
         num_gold, num_found, correct = count_as_conlleval(gold, predicted)
-        scores = entity_scoring.score_entities([gold], [predicted])
+        scores = entity_scoring.score_entities([gold], [predicted]).overall
         assert scores["precision"] == (correct / num_found if correct else 0)
         assert scores["recall"] == (correct / num_gold if correct else 0)
 
@@ -132,14 +133,10 @@ def test_scores_are_those_of_conlleval():
     scores = entity_scoring.score_entities(
         [tags.split() for tags in gold], [tags.split() for tags in predicted]
     )
-    assert scores == pytest.approx(
+    assert scores.overall == pytest.approx(
         {"accuracy": 6 / 9, "precision": 2 / 5, "recall": 2 / 4, "f1": 4 / 9}
-        | {
-            "LOC_precision": 1 / 2,
-            "LOC_recall": 1.0,
-            "LOC_f1": 2 / 3,
-            "LOC_support": 1,
-        }
-        | dict.fromkeys(("PER_precision", "PER_recall", "PER_f1"), 1 / 3)
-        | {"PER_support": 3}
     )
+    assert scores.by_label == [
+        LabelScores("LOC", 1 / 2, 1.0, 2 / 3, support=1),
+        LabelScores("PER", 1 / 3, 1 / 3, 1 / 3, support=3),
+    ]

@@ -12,6 +12,7 @@ from data.ner.predicted_entities import (
     write_entity_report,
 )
 from data.predictions import report
+from model_folders.scores import Scores
 from tests.support.report_page import ReportPage
 
 TEXT = "Anna Berg left  Oslo."
@@ -19,7 +20,7 @@ WORDS = ["Anna", "Berg", "left", "Oslo", "."]
 RIGHT = ["B-PER", "I-PER", "O", "B-LOC", "O"]
 PREDICTED = ["B-PER", "I-PER", "O", "O", "O"]
 PROBABILITIES = np.array([0.9, 0.75, 1.0, 0.5, 1.0])
-HEADING = report.create_heading("<b>NER</b>", "test.txt", {"f1": 0.9})
+HEADING = report.create_heading("<b>NER</b>", "test.txt", Scores({"f1": 0.9}))
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 

@@ -11,6 +11,7 @@ from data.predictions.report import (
     wilson_interval,
 )
 from data.text.characters import CharacterSpan
+from model_folders.scores import Scores
 from tests.support.report_page import ReportPage
 
 
@@ -35,7 +36,7 @@ def test_answers_are_right_wrong_or_missed():
 
 
 def test_the_title_names_the_task_and_the_file():
-    heading = create_heading("SQuAD", "folder/dev.json/", {"f1": 0.5})
+    heading = create_heading("SQuAD", "folder/dev.json/", Scores({"f1": 0.5}))
     assert heading.title == "SQuAD: dev.json"
 
 
@@ -63,7 +64,7 @@ def test_a_shortened_text_ends_within_a_mark():
 @pytest.fixture
 def page(tmp_path):
     """The page of two wrong predictions, a right one, and a baseline."""
-    heading = create_heading("NER", "dev.txt", {"f1": 0.5})
+    heading = create_heading("NER", "dev.txt", Scores({"f1": 0.5}))
     report = Report(heading, baseline=Baseline("none", 0.25))
     report.counts.update([("PER", "support"), ("PER", "right")])
     for badness, name in [(0.5, "bad"), (-0.9, "good"), (0.75, "worst")]:

@@ -7,10 +7,11 @@ import pytest
 from data.predictions import report
 from data.squad.answer_report import write_answer_report
 from data.squad.squad_questions import read_squad_file
+from model_folders.scores import Scores
 from tests.support.report_page import ReportPage
 from tests.support.squad.squad_passages import write_squad
 
-HEADING = report.create_heading("<b>SQuAD</b>", "dev.json", {"f1": 0.9})
+HEADING = report.create_heading("<b>SQuAD</b>", "dev.json", Scores({"f1": 0.9}))
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from model_folders.cards import model_card
+from model_folders.scores import LabelScores, Scores
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -34,11 +35,11 @@ NASTY = [
     "'\"",
     "---",
 ]
-RATES = ("precision", "recall", "f1", "support")
-
 
 # Arguments of each class of cards beside those of `Card`, with nasty names.
-RESULTS = {f"{name}_{rate}": 0.5 for name in NASTY for rate in RATES}
+RESULTS = Scores(
+    {"f1_macro": 0.5}, [LabelScores(name, 0.5, 0.5, 0.5, 1) for name in NASTY]
+)
 FILES = {f"dev_predictions {name.replace('/', '')}": 1 for name in NASTY}
 VALUES_OF_CLASS = {
     model_card.WeightsCard: {"results": RESULTS},

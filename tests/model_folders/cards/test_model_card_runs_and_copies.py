@@ -9,6 +9,7 @@ from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.cards.copied_model_json import create_model_json_of_copy
 from model_folders.reading.preset import read_preset
+from model_folders.scores import Scores
 from model_folders.training_settings import TrainingSettings
 from tests.support import models
 from tests.support.models import built
@@ -38,7 +39,7 @@ def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
     def card(**settings):
         return model_card.RunCard(
             model_json=model | {"task": task | settings},
-            results={"f1": 0.5},
+            results=Scores({"f1": 0.5}),
             files=files,
         ).text()
 

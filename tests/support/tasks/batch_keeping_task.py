@@ -59,9 +59,9 @@ class BatchKeepingTask(toy_task.ToyTask):
 
     def compute_scores(
         self, encoded_set: EncodedSet[int, None], batches: Batches[FloatArray]
-    ) -> dict[str, float]:
+    ) -> Scores:
         self.batches = [*batches]
-        return {"count": len(self.batches)}
+        return Scores({"count": len(self.batches)})
 
     def evaluate_export(self, folder: Path) -> Mapping[str, Scores]:
         """Returns the scores of an export on the task's records."""

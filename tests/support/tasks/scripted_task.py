@@ -15,12 +15,14 @@ import numpy as np
 from data.arrays import FloatArray
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.model_json import read_model_json
+from model_folders.scores import Scores
+from modeling import losses
 from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.starting_point import StartingPoint
-from training.task import Batches, EncodedSet
+from training.task import Batches, EncodedSet, Scoring
 
 LENGTH = 4
 EXAMPLES = 8
@@ -48,7 +50,10 @@ class ScriptedTask(toy_task.ToyTask):
         find_accuracy: Callable[[], float],
         first_example: int,
     ) -> None:
-        super().__init__(starting_point, metrics=("accuracy", "f1"))
+        scoring = Scoring[FloatArray](
+            ("accuracy", "f1"), eval_loss=losses.ClassifierLoss()
+        )
+        super().__init__(starting_point, scoring=scoring)
         self.find_accuracy = find_accuracy
         self.first_example = first_example
 
@@ -58,20 +63,20 @@ class ScriptedTask(toy_task.ToyTask):
 
     def compute_scores(
         self, encoded_set: EncodedSet[int, None], batches: Batches[FloatArray]
-    ) -> dict[str, float]:
+    ) -> Scores:
         assert len(list(batches)) == 1
         accuracy = self.find_accuracy()
-        return {"accuracy": accuracy, "f1": 1 - accuracy}
+        return Scores({"accuracy": accuracy, "f1": 1 - accuracy})
 
     def write_and_score_predictions(
         self,
         encoded_set: EncodedSet[int, None],
         batches: Batches[FloatArray],
         output_dir: str,
-    ) -> dict[str, float]:
+    ) -> Scores:
         (logits,) = (outputs for _, outputs in batches)
         np.save(f"{output_dir}/logits.npy", logits)
-        return {}
+        return Scores()
 
 
 def create_flags(tmp_path: Path) -> Flags:

@@ -18,6 +18,7 @@ from data.io import feature_specs
 from data.io.tf_examples import encode_example
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
+from model_folders.scores import Scores
 from model_folders.training_settings import TrainingSettings
 from modeling import losses
 from modeling.bert import EncoderOutputs
@@ -189,8 +190,9 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
     ) -> None:
         arguments: dict[str, Any] = {
             "loss": losses.ClassifierLoss(),
-            "eval_loss": losses.ClassifierLoss(),
-            "metrics": ("accuracy",),
+            "scoring": task.Scoring(
+                ("accuracy",), eval_loss=losses.ClassifierLoss()
+            ),
         }
         super().__init__(starting_point, **arguments | changes)
 
@@ -235,18 +237,18 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
         self,
         encoded_set: task.EncodedSet[int, None],
         batches: task.Batches[FloatArray],
-    ) -> dict[str, float]:
+    ) -> Scores:
         for _ in batches:
             pass
-        return {"accuracy": 0.5}
+        return Scores({"accuracy": 0.5})
 
     def write_and_score_predictions(
         self,
         encoded_set: task.EncodedSet[int, None],
         batches: task.Batches[FloatArray],
         output_dir: str,
-    ) -> dict[str, float]:
-        return {}
+    ) -> Scores:
+        return Scores()
 
 
 class TwoRecordsTask(ToyTask):

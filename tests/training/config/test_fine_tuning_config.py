@@ -42,7 +42,9 @@ def test_the_numbers_of_steps_are_rounded_down():
         warmup_proportion=0.5,
     )
     # 11 examples are 6.875 steps in 2.5 epochs, and their half is 3.
-    assert config.num_steps(11) == NumSteps(training=6, warmup=3)
+    assert config.num_steps(11) == NumSteps(
+        training=6, warmup=3, between_evaluations=2
+    )
 
 
 def test_a_training_of_no_step_is_refused():

@@ -1,14 +1,12 @@
-"""The stages of extract_features.py, each by itself."""
+"""The vectors of texts, and the lines that contain them."""
 
 import numpy as np
 import pytest
 
 from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
-from model_folders.reading.preset import read_preset
-from tests.support.models import write_config
 from tests.support.output_files import read_json_lines
-from tests.support.paths import ROOT, SAMPLES
+from tests.support.paths import SAMPLES
 from training.extraction import feature_extraction
 from training.extraction.extract_features_config import ExtractFeaturesConfig
 
@@ -37,17 +35,6 @@ def create_flags(folder, **flags):
         init_checkpoint=str(folder),
         **flags,
     )
-
-
-@pytest.mark.parametrize("layers", ["-3", "2", "-1,2", "first", ""])
-def test_blocks_that_the_model_lacks_are_refused(layers):
-    with pytest.raises(ValueError, match=f"--layers={layers} .*-2 to 1"):
-        feature_extraction.parse_layers(layers, num_blocks=2)
-
-
-def test_blocks_are_counted_from_either_end():
-    layers = feature_extraction.parse_layers("-2,-1,0,1", num_blocks=2)
-    assert layers == [-2, -1, 0, 1]
 
 
 def test_read_examples_splits_a_line_into_a_text_or_a_pair(tmp_path):
@@ -131,33 +118,3 @@ def test_lines_are_numbered_through_all_batches(tokenizer, tmp_path):
         "river",
         "[SEP]",
     ]
-
-
-@pytest.fixture
-def weights(tmp_path):
-    """A folder that states a configuration, with an unread checkpoint."""
-    write_config(tmp_path / "bert_config.json")
-    (tmp_path / "bert_model.ckpt.index").write_text("")
-    return tmp_path
-
-
-def test_a_vocabulary_that_nobody_names_is_missing():
-    folder = ROOT / "tests/testdata/huggingface/BertModel"
-    config = create_flags(folder, bert_config_file="bert_config.json")
-    with pytest.raises(ValueError, match="required flags: --vocab_file"):
-        feature_extraction.read_model_files(
-            config, frozenset(), read_preset(folder)
-        )
-
-
-def test_inputs_longer_than_the_network_reads_are_refused(weights):
-    config = create_flags(
-        weights,
-        bert_config_file=str(weights / "bert_config.json"),
-        vocab_file=str(SAMPLES / "vocab.txt"),
-        max_seq_length=65,
-    )
-    with pytest.raises(ValueError, match="max_seq_length=65"):
-        feature_extraction.read_model_files(
-            config, frozenset(), read_preset(weights)
-        )

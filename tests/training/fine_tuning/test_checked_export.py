@@ -9,9 +9,11 @@ import types
 import pytest
 
 from model_folders import atomic_folders
+from model_folders.scores import Scores
 from tests.support.output_files import read_results, snapshot
 from tests.support.tasks import toy_task
 from training.fine_tuning.checked_export import check_export_scores
+from training.task import Scoring
 
 DEV_SETS = [types.SimpleNamespace(name="dev")]
 NAN = float("nan")
@@ -21,7 +23,8 @@ class PercentTask(toy_task.ToyTask):
     """A task whose first metric is a percentage."""
 
     def __init__(self, starting_point):
-        super().__init__(starting_point, percentage_point=1.0)
+        scoring = Scoring(("accuracy",), percentage_point=1.0)
+        super().__init__(starting_point, scoring=scoring)
 
 
 def check_score(
@@ -36,8 +39,8 @@ def check_score(
     check_export_scores(
         task_class(starting_point),
         DEV_SETS,
-        {"accuracy": expected},
-        {"litert": {"accuracy": score}},
+        Scores({"accuracy": expected}),
+        {"litert": Scores({"accuracy": score})},
     )
 
 
@@ -115,7 +118,7 @@ class WorseExport(toy_task.ToyTask):
 
     def compute_scores(self, encoded_set, batches):
         assert [*batches]
-        return {"accuracy": next(self.scores)}
+        return Scores({"accuracy": next(self.scores)})
 
 
 def test_a_worse_export_replaces_nothing(tmp_path):

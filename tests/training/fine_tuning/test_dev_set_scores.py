@@ -3,6 +3,7 @@
 import pytest
 
 from data.io.record_datasets import Records
+from model_folders.scores import Scores
 from modeling.base_loss import BatchLoss
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import (
@@ -32,7 +33,7 @@ class FirstBatchTask(ToyTask):
 
     def compute_scores(self, encoded_set, batches):
         _, outputs = next(iter(batches))
-        return {"word": outputs["word"]}
+        return Scores({"word": outputs["word"]})
 
 
 @pytest.fixture
@@ -58,9 +59,10 @@ def test_the_loss_counts_the_batches_that_a_task_leaves_unread(task):
     weights = {"word": 1.0}
     batches = [(weights, {"word": 2.0}), (weights, {"word": 4.0})]
     scores = score_dev_set(task, DEV_SET, iter(batches), loss=TwoParts())
-    assert scores == {"word_mm": 2.0, "eval_loss_mm": 3.0}
+    assert scores.overall == {"word_mm": 2.0, "eval_loss_mm": 3.0}
 
 
 def test_without_a_loss_the_scores_are_those_of_the_task(task):
     batches = [({}, {"word": 2.0})]
-    assert score_dev_set(task, DEV_SET, batches) == {"word_mm": 2.0}
+    scores = score_dev_set(task, DEV_SET, batches)
+    assert scores.overall == {"word_mm": 2.0}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from model_folders.scores import Scores
 from tests.support.models import tiny_config
 from tests.support.tasks.task_runs import list_evaluated_steps
 from tests.support.tasks.toy_task import (
@@ -17,6 +18,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.fine_tuning.encoded_sets import write_encoded_sets
 from training.fine_tuning.fine_tuner import FineTuner
+from training.task import Scoring
 
 
 class TwoDevSetsTask(ToyTask):
@@ -24,14 +26,16 @@ class TwoDevSetsTask(ToyTask):
 
     def __init__(self, starting_point):
         super().__init__(
-            starting_point, eval_loss=None, dev_sets=["dev", "dev_mm"]
+            starting_point,
+            scoring=Scoring(("count",)),
+            dev_sets=["dev", "dev_mm"],
         )
 
     def read_examples(self, set_name):
         return range(5 if set_name == "dev_mm" else 3)
 
     def compute_scores(self, encoded_set, batches):
-        return {"count": sum(len(outputs) for _, outputs in batches)}
+        return Scores({"count": sum(len(outputs) for _, outputs in batches)})
 
 
 class CountingTask(TwoDevSetsTask):
@@ -56,14 +60,14 @@ class BatchSizesTask(TwoDevSetsTask):
     def compute_scores(self, encoded_set, batches):
         sizes = [len(outputs) for _, outputs in batches]
         self.batch_sizes[encoded_set.name] = sizes
-        return {}
+        return Scores()
 
 
 class LossTask(ToyTask):
     """A task whose scores are the examples that it has read, and a loss."""
 
     def compute_scores(self, encoded_set, batches):
-        return {"count": sum(len(outputs) for _, outputs in batches)}
+        return Scores({"count": sum(len(outputs) for _, outputs in batches)})
 
 
 @pytest.fixture
@@ -88,12 +92,12 @@ def begin(tmp_path):
 
 
 def test_the_scores_of_each_dev_set_have_its_suffix(begin):
-    scores = begin(TwoDevSetsTask).evaluate_dev_sets()
-    assert scores == {"global_step": 0, "count": 3, "count_mm": 5}
+    evaluation = begin(TwoDevSetsTask).evaluate_dev_sets()
+    assert evaluation.scores.overall == {"count": 3, "count_mm": 5}
 
 
 def test_a_task_with_a_loss_is_scored_by_it_too(begin):
-    scores = begin(LossTask).evaluate_dev_sets()
+    scores = begin(LossTask).evaluate_dev_sets().scores.overall
     assert scores["count"] == LossTask.num_examples
     # A model that knows nothing about 2 labels.
     assert scores["eval_loss"] == pytest.approx(np.log(2), abs=0.1)
@@ -104,14 +108,8 @@ def test_each_dev_set_of_a_step_is_evaluated_once(begin):
     first = fine_tuner.evaluate_dev_sets()
     assert fine_tuner.evaluate_dev_sets() == first
     fine_tuner.trainer.run_weights.advance(1)
-    assert fine_tuner.evaluate_dev_sets()["global_step"] == 1
+    assert fine_tuner.evaluate_dev_sets().step == 1
     assert fine_tuner.task.evaluated_sets == ["dev", "dev_mm"] * 2
-
-
-def test_a_caller_may_add_to_the_scores_of_a_step(begin):
-    fine_tuner = begin(TwoDevSetsTask)
-    fine_tuner.evaluate_dev_sets()["loss"] = 1.0
-    assert "loss" not in fine_tuner.evaluate_dev_sets()
 
 
 def test_a_set_is_evaluated_in_batches_of_eval_batch_size(begin):

@@ -70,7 +70,9 @@ def test_a_training_that_a_signal_stops_writes_no_results(tmp_path):
         tmp_path, do_eval=True, num_train_epochs=2, early_stopping_patience=1
     )
     starting_point = load_starting_point(toy_task.create_command(flags))
-    assert fine_tune(SignaledTask(starting_point)) == STOPPED_STATUS
+    with pytest.raises(SystemExit) as stopped:
+        fine_tune(SignaledTask(starting_point))
+    assert stopped.value.code == STOPPED_STATUS
     assert list_checkpoint_steps(tmp_path / "run") == [3]
     assert not (tmp_path / "run" / "eval_results.txt").exists()
 

@@ -3,6 +3,7 @@
 import pytest
 
 import modeling
+from model_folders.scores import LabelScores, Scores
 from tests.support.log_lines import logged_warnings
 from tests.support.models import SMALL, tiny_config
 from tests.support.tasks.toy_task import (
@@ -19,6 +20,7 @@ from training.fine_tuning.flow import (
     end_without_scores,
 )
 from training.run_files.history import HISTORY_FILE, read_history
+from training.task import Scoring
 
 
 class WholeModelTask(ToyTask):
@@ -35,34 +37,29 @@ class PredictedDevSetTask(ToyTask):
         super().__init__(starting_point, test_sets=("dev",))
 
     def write_and_score_predictions(self, encoded_set, batches, output_dir):
-        return {"predicted_accuracy": 0.5}
+        return Scores({"predicted_accuracy": 0.5})
 
 
 def score_label(label, f1, support):
-    """Returns the scores of a label, as an evaluation names them."""
-    return {
-        f"{label}_precision": f1,
-        f"{label}_recall": f1,
-        f"{label}_f1": f1,
-        f"{label}_support": support,
-    }
+    """Returns the scores of a label, whose rates are all `f1`."""
+    return LabelScores(label, f1, f1, f1, support)
 
 
 @pytest.fixture
 def end_with(tmp_path):
-    """(scores, **flags) -> ends a command whose dev set has these scores."""
+    """(scores of labels, **flags) -> ends a command with this evaluation."""
 
-    def end(scores, **flags):
+    def end(by_label, **flags):
         class ScoredTask(ToyTask):
             def compute_scores(self, encoded_set, batches):
-                return scores
+                return Scores(by_label=by_label)
 
         config = create_config(tmp_path / "run", do_eval=True, **flags)
         (tmp_path / "run").mkdir()
         bert_config = tiny_config(vocab_size=1600)
         task = ScoredTask(
             create_starting_point(config, bert_config, load_tokenizer()),
-            eval_loss=None,
+            scoring=Scoring(("accuracy",)),
         )
         fine_tuner = FineTuner(
             task,
@@ -77,8 +74,8 @@ def end_with(tmp_path):
 def test_a_label_that_is_never_found_is_named_with_other_flags(
     end_with, caplog
 ):
-    scores = score_label("yes", 0.8, 9) | score_label("no", 0.0, 3)
-    end_with(scores, do_train=True, learning_rate=1e-5, num_train_epochs=2)
+    by_label = [score_label("yes", 0.8, 9), score_label("no", 0.0, 3)]
+    end_with(by_label, do_train=True, learning_rate=1e-5, num_train_epochs=2)
     assert "no example of no" in caplog.text
     assert "--learning_rate=2e-05 and --num_train_epochs=4." in caplog.text
 
@@ -93,12 +90,12 @@ def test_a_label_that_is_never_found_is_named_with_other_flags(
 def test_labels_that_were_found_or_not_scored_cause_no_warning(
     end_with, caplog, f1, support
 ):
-    end_with(score_label("no", f1, support), do_train=True)
+    end_with([score_label("no", f1, support)], do_train=True)
     assert not logged_warnings(caplog)
 
 
 def test_a_command_that_does_not_train_gives_no_advice(end_with, caplog):
-    end_with(score_label("no", 0.0, 3), do_train=False)
+    end_with([score_label("no", 0.0, 3)], do_train=False)
     assert not logged_warnings(caplog)
 
 

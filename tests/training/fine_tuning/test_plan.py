@@ -28,6 +28,7 @@ from training.fine_tuning.plan import (
     plan_fine_tuning,
 )
 from training.preparation.starting_point_loading import load_starting_point
+from training.task import Scoring
 
 
 class LabeledTask(ToyTask):
@@ -69,8 +70,8 @@ def create_plan(folder, task_class=LabeledTask, do_train=True, **flags):
 @pytest.mark.parametrize(
     ("epochs", "warmup", "expected"),
     [
-        (1, 0.0, NumSteps(training=3, warmup=0)),
-        (2, 0.5, NumSteps(training=6, warmup=3)),
+        (1, 0.0, NumSteps(training=3, warmup=0, between_evaluations=3)),
+        (2, 0.5, NumSteps(training=6, warmup=3, between_evaluations=3)),
     ],
 )
 def test_the_steps_are_those_of_the_records(tmp_path, epochs, warmup, expected):
@@ -225,18 +226,22 @@ def answers(tmp_path):
     return path
 
 
+def scored_by(answers):
+    """Returns the Scoring of a task whose right answers are in a file."""
+    return Scoring(("accuracy",), eval_files=[str(answers)])
+
+
 def test_a_dev_set_is_the_same_in_another_run(checksum, answers):
-    files = [str(answers)]
-    expected = checksum("a", eval_files=files)
-    assert checksum("b", eval_files=files) == expected
+    expected = checksum("a", scoring=scored_by(answers))
+    assert checksum("b", scoring=scored_by(answers)) == expected
 
 
 def test_a_dev_set_is_the_same_in_another_order(checksum, answers):
     """SQuAD's dev set is in another order where padding is left out."""
-    files = [str(answers)]
-    expected = checksum(eval_files=files)
+    expected = checksum(scoring=scored_by(answers))
     backwards = checksum(
-        eval_files=files, read_examples=lambda set_name: range(12)[::-1]
+        scoring=scored_by(answers),
+        read_examples=lambda set_name: range(12)[::-1],
     )
     assert backwards == expected
 
@@ -247,17 +252,15 @@ def test_a_dev_set_is_the_same_in_another_order(checksum, answers):
     ids=["labels of examples", "order of labels"],
 )
 def test_a_dev_set_of_other_labels_is_another(checksum, answers, changes):
-    files = [str(answers)]
-    expected = checksum(eval_files=files)
-    assert checksum(eval_files=files, **changes) != expected
+    expected = checksum(scoring=scored_by(answers))
+    assert checksum(scoring=scored_by(answers), **changes) != expected
 
 
 def test_a_dev_set_without_its_answers_is_another(checksum, answers):
-    assert checksum() != checksum(eval_files=[str(answers)])
+    assert checksum() != checksum(scoring=scored_by(answers))
 
 
 def test_a_dev_set_of_changed_answers_is_another(checksum, answers):
-    files = [str(answers)]
-    before = checksum(eval_files=files)
+    before = checksum(scoring=scored_by(answers))
     answers.write_text("[]")
-    assert checksum(eval_files=files) != before
+    assert checksum(scoring=scored_by(answers)) != before

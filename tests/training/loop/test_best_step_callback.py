@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.scores import Evaluation, Scores
 from tests.support.output_files import read_results
 from tests.support.tasks import scripted_task, toy_task
 from tests.support.tasks.scripted_task import (
@@ -24,7 +25,6 @@ from training.loop.best_step_callback import (
     BestStepCallback,
     BestStepRule,
 )
-from training.run_files.best_step import BestEvaluation
 
 
 @pytest.fixture
@@ -102,11 +102,13 @@ def best_step_of(trainer, values):
 
     It evaluates each step of 9.
     """
-    scores = ({"pearson": value} for value in values)
+    scores = (Scores({"pearson": value}) for value in values)
     return BestStepCallback(
         trainer.run_weights,
         trainer.run_folder,
-        evaluate=lambda: next(scores),
+        evaluate=lambda: Evaluation(
+            trainer.run_weights.global_step, next(scores)
+        ),
         rule=BestStepRule(1, "pearson", patience=2),
         num_train_steps=9,
     )
@@ -147,10 +149,11 @@ def test_a_resumed_run_replaces_an_infinite_best_loss(tmp_path):
     def train(loss, num_steps):
         trainer = create_loop_trainer(output_dir=tmp_path)
         trainer.run_weights.load_start()
+        scores = Scores({"eval_loss": loss})
         best = BestStepCallback(
             trainer.run_weights,
             trainer.run_folder,
-            evaluate=lambda: {"eval_loss": loss},
+            evaluate=lambda: Evaluation(num_steps, scores),
             rule=BestStepRule(1, "eval_loss"),
             num_train_steps=num_steps,
         )
@@ -174,6 +177,7 @@ def test_a_resumed_run_replaces_an_infinite_best_loss(tmp_path):
 def test_a_score_is_better_if_it_is_higher_and_a_loss_if_it_is_lower(
     metric, value, is_better
 ):
-    best = BestEvaluation(1, {metric: 0.5})
+    best = Evaluation(1, Scores({metric: 0.5}))
+    evaluation = Evaluation(2, Scores({metric: value}))
     rule = BestStepRule(1, metric)
-    assert rule.is_better({metric: value}, best) == is_better
+    assert rule.is_better(evaluation, best) == is_better

@@ -3,6 +3,7 @@
 import pytest
 
 from model_folders.reading.preset import read_preset
+from model_folders.scores import Evaluation, Scores
 from tests.support.models import tiny_config
 from tests.support.tasks import toy_task
 from tests.support.tasks.toy_task import (
@@ -31,7 +32,7 @@ def create_trainer(tmp_path):
 
 def test_weights_are_stored_as_a_release(create_trainer, tmp_path):
     folder = tmp_path / "weights"
-    final_stages.store_weights(create_trainer(export_weights=str(folder)), {})
+    final_stages.store_weights(create_trainer(export_weights=str(folder)), None)
     assert {path.name for path in folder.iterdir()} >= {
         "bert_model.ckpt.index",
         "bert_config.json",
@@ -44,20 +45,20 @@ def test_weights_are_stored_as_a_release(create_trainer, tmp_path):
 
 def test_stored_weights_name_their_labels(create_trainer, tmp_path):
     folder = tmp_path / "weights"
-    final_stages.store_weights(create_trainer(export_weights=str(folder)), {})
+    final_stages.store_weights(create_trainer(export_weights=str(folder)), None)
     assert read_preset(folder).labels == ["no", "yes"]
 
 
 def test_the_card_of_stored_weights_states_the_scores(create_trainer, tmp_path):
     folder = tmp_path / "weights"
     trainer = create_trainer(export_weights=str(folder))
-    scores = {"accuracy": 0.25, "global_step": 0}
-    final_stages.store_weights(trainer, scores)
+    evaluation = Evaluation(0, Scores({"accuracy": 0.25}))
+    final_stages.store_weights(trainer, evaluation)
     assert "0.25" in (folder / "README.md").read_text()
 
 
 def test_no_weights_are_stored_without_the_flag(create_trainer, tmp_path):
-    final_stages.store_weights(create_trainer(), {})
+    final_stages.store_weights(create_trainer(), None)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 

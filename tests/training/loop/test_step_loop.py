@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.scores import Evaluation, Scores
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import (
     OnStep,
@@ -16,6 +17,7 @@ from tests.support.two_weight_model import (
 )
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback, Decision
+from training.loop.ending import TrainingStopped
 from training.loop.step_loop import StepLoop
 
 
@@ -111,8 +113,9 @@ def stopped_early(request, tmp_path):
     evaluated = []
 
     def evaluate():
-        evaluated.append(trainer.run_weights.global_step)
-        return {"score": -len(evaluated)}
+        step = trainer.run_weights.global_step
+        evaluated.append(step)
+        return Evaluation(step, Scores({"score": -len(evaluated)}))
 
     trainer = create_loop_trainer(
         tmp_path,
@@ -157,7 +160,7 @@ def test_the_best_step_is_kept_among_calls_of_several_steps(
     trainer, _ = stopped_early
     assert list_checkpoint_steps(tmp_path / "best") == [7]
     best_step = trainer.run_folder.best_step
-    assert best_step.find_evaluation() == (7, {"score": -1})
+    assert best_step.find_evaluation() == Evaluation(7, Scores({"score": -1}))
 
 
 def test_a_signal_ends_the_training_once_the_step_is_saved(tmp_path):
@@ -165,8 +168,8 @@ def test_a_signal_ends_the_training_once_the_step_is_saved(tmp_path):
     signals = OnStep(
         lambda step, logs: step == 2 and signal.raise_signal(signal.SIGTERM)
     )
-    reasons = fit_batches(trainer, create_batches([]), 5, [signals])
-    assert reasons.is_stopped
+    with pytest.raises(TrainingStopped):
+        fit_batches(trainer, create_batches([]), 5, [signals])
     assert list_checkpoint_steps(tmp_path) == [2]
 
 

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
+from model_folders.scores import Evaluation, Scores
 from model_folders.training_settings import TrainingSettings
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_starting_point
@@ -53,7 +54,8 @@ def test_evaluations_are_recorded_with_the_dev_set_of_the_plan(
     load_here, tmp_path
 ):
     trainer = load_here(dev_set_checksum=7)
-    trainer.run_folder.write_evaluation(3, {"accuracy": 0.5})
+    evaluation = Evaluation(3, Scores({"accuracy": 0.5}))
+    trainer.run_folder.write_evaluation(evaluation)
     (line,) = read_history(tmp_path / HISTORY_FILE)
     assert line["dev_set"] == 7
 

@@ -42,7 +42,7 @@ def create_run_trainer(tmp_path):
                 config, 2, **arguments
             ),
             loss=modeling.ClassifierLoss(),
-            num_steps=NumSteps(3, 0) if trains else None,
+            num_steps=NumSteps(3, 0, 1) if trains else None,
             training_settings=TrainingSettings(),
         )
         return trainer_loading.create_trainer(

@@ -8,6 +8,7 @@ import pytest
 
 import modeling
 from data.io import feature_specs, record_datasets
+from model_folders.scores import Scores
 from tests.support import models, pretraining_records
 from tests.support.log_lines import logged_warnings
 from tests.support.two_weight_model import create_loop_trainer
@@ -97,7 +98,7 @@ def test_another_step_is_evaluated_in_the_same_graph(
     trainer.run_weights.global_step = 1
     second = evaluator.evaluate()
     assert len(traces) == 1
-    assert first.scores["loss"] != second.scores["loss"]
+    assert first.scores.overall["loss"] != second.scores.overall["loss"]
 
 
 def test_a_new_graph_computes_the_same_bits(create_evaluator, trainer, traces):
@@ -167,8 +168,8 @@ def test_the_counts_of_batches_add_up():
 def test_an_accuracy_no_better_than_the_baseline_is_warned_of(
     caplog, accuracy, step, is_named
 ):
-    scores = {"masked_lm_accuracy": accuracy, "global_step": step}
+    scores = Scores({"masked_lm_accuracy": accuracy})
     evaluation.warn_of_no_progress(
-        evaluation.PretrainingEvaluation(scores, baseline_accuracy=0.07)
+        evaluation.PretrainingEvaluation(step, scores, baseline_accuracy=0.07)
     )
     assert bool(logged_warnings(caplog)) == is_named

@@ -99,9 +99,14 @@ def run_of(plan):
 
 def test_the_steps_are_those_of_the_flags(write_records):
     plan = plan_training(
-        write_records("train"), num_train_steps=20, num_warmup_steps=4
+        write_records("train"),
+        num_train_steps=20,
+        num_warmup_steps=4,
+        eval_steps=5,
     )
-    assert plan.num_steps == NumSteps(training=20, warmup=4)
+    assert plan.num_steps == NumSteps(
+        training=20, warmup=4, between_evaluations=5
+    )
 
 
 def test_a_command_that_does_not_train_has_no_steps(write_records):

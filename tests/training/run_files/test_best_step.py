@@ -4,12 +4,15 @@ import pytest
 
 from files.json_files import read_json, write_json
 from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.scores import Evaluation, Scores
 from tests.support.two_weight_model import create_loop_config
-from training.run_files.best_step import (
-    BestEvaluation,
-    BestStep,
-)
+from training.run_files.best_step import BestStep
 from training.run_files.history import History
+
+
+def evaluate(step):
+    """Returns an evaluation of a step, whose scores are the same for all."""
+    return Evaluation(step, Scores({"f1": 0.5}))
 
 
 def read_best_step(folder, is_chief=True, dev_set_checksum=0):
@@ -27,9 +30,9 @@ def test_a_new_run_has_no_best_step(tmp_path):
 
 def test_only_an_evaluation_on_the_same_dev_set_is_the_best(tmp_path):
     history, best_step = read_best_step(tmp_path, dev_set_checksum=7)
-    history.add_evaluation(1, {"f1": 0.5})
+    history.add_evaluation(evaluate(1))
     best_step.record(1)
-    assert best_step.find_evaluation() == BestEvaluation(1, {"f1": 0.5})
+    assert best_step.find_evaluation() == evaluate(1)
     _, best_step = read_best_step(tmp_path, dev_set_checksum=8)
     best_step.record(1)
     assert best_step.find_evaluation() is None
@@ -69,7 +72,7 @@ def test_without_model_json_no_file_is_written(tmp_path):
 def test_the_best_step_belongs_to_the_dev_set_of_its_evaluation(tmp_path):
     history, best_step = read_best_step(tmp_path, dev_set_checksum=7)
     assert best_step.has_this_dev_set()
-    history.add_evaluation(1, {"f1": 0.5})
+    history.add_evaluation(evaluate(1))
     best_step.record(1)
     assert best_step.has_this_dev_set()
     _, best_step = read_best_step(tmp_path, dev_set_checksum=8)
@@ -81,7 +84,7 @@ def test_the_best_step_belongs_to_the_dev_set_of_its_evaluation(tmp_path):
 def best_of_step_2(tmp_path):
     """The best step of a run, 2, whose weights are in no folder."""
     history, _ = read_best_step(tmp_path)
-    history.add_evaluation(2, {"f1": 0.5})
+    history.add_evaluation(evaluate(2))
     history.add_checkpoint(3, best_step=2)
     _, best_step = read_best_step(tmp_path)
     return best_step

@@ -4,6 +4,7 @@ import types
 
 import pytest
 
+from model_folders.scores import Evaluation, Scores
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import create_loop_config
 from training.run_files import history
@@ -82,8 +83,10 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
 
 def test_tensorboard_shows_the_finite_scores_of_evaluations(tmp_path):
     run_history = history_of(tmp_path, summary_steps=1)
-    run_history.add_evaluation(3, {"loss": 0.5, "f1": float("nan")})
-    run_history.add_evaluation(6, {"loss": 0.25, "f1": 0.75})
+    first = Scores({"loss": 0.5, "f1": float("nan")})
+    run_history.add_evaluation(Evaluation(3, first))
+    second = Scores({"loss": 0.25, "f1": 0.75})
+    run_history.add_evaluation(Evaluation(6, second))
     assert tensorboard_events.read_scalars(tmp_path) == {
         "eval/loss": {3: 0.5, 6: 0.25},
         "eval/f1": {6: 0.75},

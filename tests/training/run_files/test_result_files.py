@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from model_folders.scores import LABEL_SCORES
+from model_folders.scores import Evaluation, LabelScores, Scores
 from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
 from training.run_files.result_files import ResultFiles, log_scores
@@ -17,7 +17,8 @@ def results(tmp_path):
 
 
 def test_scores_are_sorted_lines_as_google_writes_them(results, tmp_path):
-    results.write_dev_scores({"global_step": 3, "eval_accuracy": 0.5})
+    scores = Scores({"eval_accuracy": 0.5})
+    results.write_dev_scores(Evaluation(3, scores))
     text = (tmp_path / "eval_results.txt").read_text()
     assert text == "eval_accuracy = 0.5\nglobal_step = 3\n"
 
@@ -25,13 +26,17 @@ def test_scores_are_sorted_lines_as_google_writes_them(results, tmp_path):
 def test_the_scores_of_a_second_test_set_are_in_a_file_of_their_own(
     results, tmp_path
 ):
-    results.write_test_scores({"eval_accuracy": 0.5}, "_mm")
+    scores = Scores({"eval_accuracy": 0.5})
+    results.write_test_scores(Evaluation(3, scores), "_mm")
     assert (tmp_path / "test_eval_results_mm.txt").is_file()
 
 
 def test_the_scores_of_an_export_name_its_formats(results, tmp_path):
     results.write_export_scores(
-        {"saved_model": {"f1": 0.5}, "litert": {"f1": 0.25, "f1_mm": 0.3}}
+        {
+            "saved_model": Scores({"f1": 0.5}),
+            "litert": Scores({"f1": 0.25, "f1_mm": 0.3}),
+        }
     )
     assert read_results(tmp_path, "export_eval_results.txt") == {
         "litert_f1": 0.25,
@@ -41,8 +46,9 @@ def test_the_scores_of_an_export_name_its_formats(results, tmp_path):
 
 
 def test_a_worker_logs_its_scores_and_writes_no_file(tmp_path, caplog):
+    evaluation = Evaluation(3, Scores({"f1": 0.5}))
     with caplog.at_level("INFO", logger="absl"):
-        ResultFiles(tmp_path, is_chief=False).write_dev_scores({"f1": 0.5})
+        ResultFiles(tmp_path, is_chief=False).write_dev_scores(evaluation)
     assert "f1" in caplog.text
     assert not [*tmp_path.iterdir()]
 
@@ -96,17 +102,15 @@ def test_results_of_earlier_weights_are_named(tmp_path, caplog):
 
 
 def test_scores_of_single_labels_are_rows_of_a_table(caplog):
-    scores = {
-        "accuracy": 0.5,
-        "global_step": 12,
-        "HasAns_f1": 0.25,
-        **{f"not_{rate}_mm": 0.75 for rate in LABEL_SCORES},
-        **{f"a b_{rate}": 1.0 for rate in LABEL_SCORES},
-        "not_support_mm": 12.0,
-        "a b_support": 12,
-    }
+    scores = Scores(
+        {"accuracy": 0.5, "HasAns_f1": 0.25},
+        [
+            LabelScores("not", 0.75, 0.75, 0.75, 12.0, set_suffix="_mm"),
+            LabelScores("a b", 1.0, 1.0, 1.0, 12),
+        ],
+    )
     with caplog.at_level("INFO", logger="absl"):
-        log_scores(scores)
+        log_scores(Evaluation(12, scores))
     assert caplog.messages[0].splitlines()[1:] == [
         "  HasAns_f1       0.2500",
         "  accuracy        0.5000",

@@ -2,13 +2,14 @@
 
 import pytest
 
+from model_folders.scores import Evaluation, Scores
 from tests.support.models import tiny_config
 from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
 from training.run_files.history import HISTORY_FILE, read_history
 from training.run_files.run_folder import RunFolder
 
-SCORES = {"accuracy": 0.25, "global_step": 3}
+EVALUATION = Evaluation(3, Scores({"accuracy": 0.25}))
 
 
 @pytest.fixture
@@ -26,12 +27,12 @@ def open_folder(tmp_path):
 
 
 def test_an_evaluation_is_written_as_google_does(open_folder, tmp_path):
-    open_folder(7).write_evaluation(3, SCORES)
+    open_folder(7).write_evaluation(EVALUATION)
     assert read_results(tmp_path)["accuracy"] == 0.25
 
 
 def test_an_evaluation_is_a_line_of_the_history(open_folder, tmp_path):
-    open_folder(7).write_evaluation(3, SCORES)
+    open_folder(7).write_evaluation(EVALUATION)
     (line,) = read_history(tmp_path / HISTORY_FILE)
     assert (line["kind"], line["metrics"]) == ("eval", {"accuracy": 0.25})
     assert line["dev_set"] == 7
@@ -40,10 +41,11 @@ def test_an_evaluation_is_a_line_of_the_history(open_folder, tmp_path):
 def test_the_history_keeps_the_scores_on_the_dev_set_of_the_run(
     open_folder, tmp_path
 ):
-    open_folder(7).history.add_evaluation(3, {"accuracy": 0.75})
+    first = Evaluation(3, Scores({"accuracy": 0.75}))
+    open_folder(7).history.add_evaluation(first)
     run_folder = open_folder(8)
     run_folder.best_step.record(3)
-    run_folder.write_evaluation(3, SCORES)
+    run_folder.write_evaluation(EVALUATION)
     (line,) = read_history(tmp_path / HISTORY_FILE)
     assert line["metrics"] == {"accuracy": 0.75}
     assert read_results(tmp_path)["accuracy"] == 0.25
@@ -51,16 +53,19 @@ def test_the_history_keeps_the_scores_on_the_dev_set_of_the_run(
 
 def test_the_step_that_a_command_evaluated_has_its_scores(open_folder):
     run_folder = open_folder(7)
-    assert run_folder.find_dev_scores(3, SCORES) == SCORES
+    scores = run_folder.find_dev_scores(3, EVALUATION)
+    assert scores == EVALUATION.scores
 
 
 def test_the_best_step_has_the_scores_that_it_was_chosen_by(open_folder):
     run_folder = open_folder(7)
-    run_folder.history.add_evaluation(2, {"accuracy": 0.75})
+    best = Evaluation(2, Scores({"accuracy": 0.75}))
+    run_folder.history.add_evaluation(best)
     run_folder.best_step.record(2)
-    assert run_folder.find_dev_scores(2, SCORES) == {"accuracy": 0.75}
+    scores = run_folder.find_dev_scores(2, EVALUATION)
+    assert scores.overall == {"accuracy": 0.75}
 
 
 def test_a_step_that_was_not_evaluated_has_no_scores(open_folder):
     run_folder = open_folder(7)
-    assert run_folder.find_dev_scores(2, SCORES) == {}
+    assert run_folder.find_dev_scores(2, EVALUATION) == Scores()

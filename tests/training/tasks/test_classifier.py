@@ -51,7 +51,7 @@ def create_task(tmp_path):
             tmp_path,
             DataFileOptions(),
             ColumnOptions(output_mode=output_mode, labels=labels, **columns),
-            chosen_columns={},
+            set_by_user=(),
         )
         starting_point = create_classifier_start(
             tmp_path,
@@ -100,7 +100,7 @@ def test_class_weights_change_only_the_loss_of_the_training(create_task):
         "label_ids": np.array([0, 1]),
     }
     weighted, _ = task.loss(LOGITS, features)
-    equal, _ = task.eval_loss(LOGITS, features)
+    equal, _ = task.scoring.eval_loss(LOGITS, features)
     losses = np.log(1 + np.exp([2.0, -2.0]))
     assert float(equal) == pytest.approx(losses.mean(), abs=1e-6)
     assert float(weighted) == pytest.approx(losses @ [1, 2] / 3, abs=1e-6)
@@ -175,7 +175,7 @@ def test_records_to_predict_have_no_labels(create_task):
 def test_the_score_is_the_share_of_right_labels(create_task):
     encoded_set = create_set("dev", EXAMPLES)
     scores = create_task().compute_scores(encoded_set, [({}, LOGITS)])
-    assert scores["eval_accuracy"] == 0.5
+    assert scores.overall["eval_accuracy"] == 0.5
 
 
 def test_a_run_records_its_labels_and_the_number_of_its_texts(create_task):

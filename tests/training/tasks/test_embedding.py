@@ -13,8 +13,6 @@ from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_classifier_start, create_set
 from training.tasks.embedding import EmbeddingTask
 
-SCORED = {"train": True, "dev": True}
-UNSCORED = {"train": False, "dev": False}
 PAIRS = [
     InputExample("1", "a river", "the river", 1.0),
     InputExample("2", "a man", "a day", 0.0),
@@ -27,20 +25,21 @@ SWAPPED = np.array([[[1, 0], [0.1, 1]], [[0, 1], [0, 1]]], "float32")
 
 @pytest.fixture
 def create_task(tmp_path):
-    """A function (has_scores, **flags) -> task for texts of 8 WordPieces."""
+    """(trains_scores, evaluates_scores) -> task for texts of 8 WordPieces."""
 
-    def create_embedding_task(has_scores, **flags):
+    def create_embedding_task(trains_scores, evaluates_scores, **flags):
         processor = open_table_processor(
             DEFINITION_OF_TABLE_TASK["embedding"],
             tmp_path,
             DataFileOptions(),
             ColumnOptions(),
-            chosen_columns={},
+            set_by_user=(),
         )
         return EmbeddingTask(
             create_classifier_start(tmp_path, max_seq_length=8, **flags),
             processor,
-            has_scores=has_scores,
+            trains_scores=trains_scores,
+            evaluates_scores=evaluates_scores,
             max_score=1.0,
         )
 
@@ -48,29 +47,30 @@ def create_task(tmp_path):
 
 
 def test_pairs_with_scores_are_trained_on_their_cosines(create_task):
-    task = create_task(SCORED)
+    task = create_task(True, True)
     assert isinstance(task.loss, modeling.CosineLoss)
-    assert task.eval_loss is task.loss
+    assert task.scoring.eval_loss is task.loss
 
 
 def test_pairs_without_scores_are_found_in_their_batch(create_task):
-    task = create_task(UNSCORED)
+    task = create_task(False, False)
     assert isinstance(task.loss, modeling.ContrastiveLoss)
-    assert task.metrics == ("recall_1",)
+    assert task.scoring.metrics == ("recall_1",)
 
 
 def test_evaluations_of_another_kind_of_pairs_report_no_loss(create_task):
-    assert create_task({"train": False, "dev": True}).eval_loss is None
+    task = create_task(False, True)
+    assert task.scoring.eval_loss is None
 
 
 def test_records_contain_scores_only_of_pairs_that_have_them(create_task):
-    task = create_task({"train": False, "dev": True})
+    task = create_task(False, True)
     assert "label_ids" in task.feature_spec("dev")
     assert "label_ids" not in task.feature_spec("train")
 
 
 def test_the_model_returns_vectors(create_task):
-    model = create_task(UNSCORED).create_model(SMALL)
+    model = create_task(False, False).create_model(SMALL)
     assert isinstance(model, modeling.BertEmbedder)
 
 
@@ -79,12 +79,16 @@ def test_recall_is_the_share_of_texts_that_find_their_partner(
     vectors, recall, create_task
 ):
     encoded_set = create_set("dev", PAIRS)
-    scores = create_task(UNSCORED).compute_scores(encoded_set, [({}, vectors)])
-    assert scores == {"recall_1": recall}
+    scores = create_task(False, False).compute_scores(
+        encoded_set, [({}, vectors)]
+    )
+    assert scores.overall == {"recall_1": recall}
 
 
 def test_known_scores_are_compared_with_the_cosines(create_task):
     encoded_set = create_set("dev", PAIRS)
     # The cosines of the two pairs are about 0.1 and 1, their scores 1 and 0.
-    scores = create_task(SCORED).compute_scores(encoded_set, [({}, SWAPPED)])
-    assert scores["pearson"] == pytest.approx(-1.0)
+    scores = create_task(True, True).compute_scores(
+        encoded_set, [({}, SWAPPED)]
+    )
+    assert scores.overall["pearson"] == pytest.approx(-1.0)

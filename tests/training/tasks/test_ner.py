@@ -8,6 +8,7 @@ from data.ner.ner_reader import NerReader
 from data.ner.sentence_windows import create_ner_features
 from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import FileSets
+from model_folders.scores import Scores
 from modeling import BertTokenClassifier
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set
@@ -84,15 +85,15 @@ def test_the_model_has_one_output_for_each_tag(create_task):
 
 def test_predictions_of_the_right_tags_have_scores_of_one(create_task):
     scores = evaluate_tags(create_task(), [["O", "B-PER"], ["O", "O"]])
-    assert scores["f1"] == 1.0
-    assert scores["accuracy"] == 1.0
+    assert scores.overall["f1"] == 1.0
+    assert scores.overall["accuracy"] == 1.0
 
 
 def test_an_entity_that_is_not_there_halves_the_precision(create_task):
     scores = evaluate_tags(create_task(), [["O", "B-PER"], ["O", "B-PER"]])
-    assert scores["precision"] == 0.5
-    assert scores["recall"] == 1.0
-    assert scores["accuracy"] == 0.75
+    assert scores.overall["precision"] == 0.5
+    assert scores.overall["recall"] == 1.0
+    assert scores.overall["accuracy"] == 0.75
 
 
 @pytest.mark.parametrize(("legal_tags", "tag"), [(False, "I-PER"), (True, "O")])
@@ -115,9 +116,7 @@ def test_a_test_set_without_tags_has_no_scores(create_task, tmp_path):
     windows = create_windows(task, examples)
     encoded_set = create_set("test", examples, windows)
     logits = logits_of(windows, [["O", "O"]])
-    assert (
-        task.write_and_score_predictions(
-            encoded_set, [({}, logits)], str(tmp_path)
-        )
-        == {}
+    scores = task.write_and_score_predictions(
+        encoded_set, [({}, logits)], str(tmp_path)
     )
+    assert scores == Scores()

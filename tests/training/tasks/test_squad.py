@@ -7,6 +7,7 @@ import pytest
 
 from data.squad.squad_sets import SquadSets
 from data.tables.table_layout import DEFAULT_LAYOUT
+from model_folders.scores import Scores
 from modeling import BertSpanLabeler
 from tests.support.log_lines import logged_warnings
 from tests.support.models import SMALL
@@ -104,16 +105,16 @@ def test_the_model_finds_spans(create_task):
 def test_the_right_span_has_the_best_scores(create_task):
     task = create_task()
     scores = task.compute_scores(*predict_words(task, "a", "river"))
-    assert scores["exact_match"] == 100.0
-    assert scores["f1"] == 100.0
+    assert scores.overall["exact_match"] == 100.0
+    assert scores.overall["f1"] == 100.0
 
 
 def test_a_longer_span_shares_words_with_the_answer(create_task):
     task = create_task()
     scores = task.compute_scores(*predict_words(task, "saw", "river"))
-    assert scores["exact_match"] == 0.0
+    assert scores.overall["exact_match"] == 0.0
     # Articles do not count: one of two words is right, and all are found.
-    assert scores["f1"] == pytest.approx(200 / 3)
+    assert scores.overall["f1"] == pytest.approx(200 / 3)
 
 
 def test_the_answers_are_written_as_by_googles_script(create_task, tmp_path):
@@ -139,10 +140,10 @@ def test_questions_without_answers_are_answered_and_not_scored(
 ):
     task = create_task(answers=())
     encoded_set, batches = predict_words(task, "a", "river")
-    assert (
-        task.write_and_score_predictions(encoded_set, batches, str(tmp_path))
-        == {}
+    scores = task.write_and_score_predictions(
+        encoded_set, batches, str(tmp_path)
     )
+    assert scores == Scores()
     assert (tmp_path / "predictions.json").exists()
     (warning,) = logged_warnings(caplog)
     assert "not scored" in warning

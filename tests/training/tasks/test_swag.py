@@ -45,8 +45,8 @@ def test_the_model_has_one_output_for_each_ending(task):
 
 def test_only_examples_with_a_known_ending_are_scored(task):
     scores = task.compute_scores(create_set("dev", EXAMPLES), [({}, LOGITS)])
-    assert scores["eval_accuracy"] == 1.0
-    assert scores["num_without_label"] == 1
+    assert scores.overall["eval_accuracy"] == 1.0
+    assert scores.overall["num_without_label"] == 1
 
 
 def test_the_predictions_name_the_chosen_endings(task, tmp_path):

@@ -100,7 +100,8 @@ def test_rankings_are_scored_by_the_texts_of_the_queries(tmp_path):
     labels = np.array([0.0, 1.0, 2.0])
     predictions = np.array([3.0, 1.0, 2.0])
     scores = processor.score(examples, labels, predictions)
-    assert scores == metrics.score_ranking(queries, labels, predictions)
+    expected = metrics.score_ranking(queries, labels, predictions)
+    assert scores.overall == expected
 
 
 # Columns of which one has a comma in its name.
