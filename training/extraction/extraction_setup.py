@@ -26,7 +26,7 @@ def read_model_files(
         preset: Preset of the weights.
     """
     required_flags = ("bert_config_file", "vocab_file")
-    check_required(config, required_flags, preset, training_settings={})
+    check_required(config, required_flags, preset)
     bert_config = read_bert_config(config.model, preset)
     check_lengths(
         bert_config,
