@@ -10,14 +10,8 @@ from typing import cast
 import tensorflow as tf
 
 from data.padding import trim_batch
-from data.squad.answer_decoding_graph import (
-    DecodedAnswers,
-    SquadDecoder,
-)
-from data.squad.passage_windows_graph import (
-    Passages,
-    create_windows,
-)
+from data.squad.answer_decoding_graph import DecodedAnswers, SquadDecoder
+from data.squad.passage_windows_graph import Passages, create_windows
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,

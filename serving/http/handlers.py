@@ -92,11 +92,8 @@ class Handlers:
         a list of objects, or a list of texts in a field.
         """
         worker = self._state.find_worker(name)
-        text_task = find_or_404(
-            f"task of {name}",
-            text_task_name,
-            _list_text_tasks(worker.text_model),
-        )
+        text_tasks = _list_text_tasks(worker.text_model)
+        text_task = find_or_404(f"task of {name}", text_task_name, text_tasks)
         body = await read_body(http_request, self._state.limits)
         parsed = parse_body(text_task, body)
         replies = await self._reply_to_requests(

@@ -33,8 +33,8 @@ class ExportContents(NamedTuple):
         head_settings: settings of the head.
         columns: columns of the texts that the model was trained on, as far as
             they are known.
-        loaded_export: the engine with its tokenizer, None if the model accepts
-            no text.
+        loaded_export: the export as text tasks read it, None if the model
+            accepts no text.
         text_task_of_name: {name: text task} of the model, the main one first.
     """
 
