@@ -83,7 +83,7 @@ class Role(enum.Enum):
 class PathType(enum.Enum):
     """Types of paths in the value of an option. path_flags.py checks them.
 
-    A type tells whether the path is read or written, so that the paths of a
+    A type says whether the path is read or written, so that the paths of a
     command are checked before any work.
     """
 
@@ -154,7 +154,7 @@ def option(
             `at_least` and `at_most`, the bounds of a number.
     """
     metadata = {_OPTION: OptionDeclaration(help, role, properties)}
-    # Like `dataclasses.field`, this function states the type of the field's
+    # Like `dataclasses.field`, this function has the type of the field's
     # value as its own return type.
     if default is ...:
         return cast(ValueT, dataclasses.field(metadata=metadata))

@@ -84,14 +84,14 @@ class ParsedCommand(Generic[ConfigT_co]):
     def decide_if_open(self, stated: Mapping[str, object], source: str) -> Self:
         """Returns the command with the flags decided that were still open.
 
-        A file states values for all scripts, such as `doc_stride` for
+        A file contains values for all scripts, such as `doc_stride` for
         run_squad.py, and each script takes the values of its own flags. So a
         name that is no flag of this script is no error.
 
         Args:
             stated: {name: value, None if it is unknown}. Other names than those
                 of this script's flags are ignored.
-            source: the file or folder that states the values.
+            source: the file or folder that contains the values.
 
         Raises:
             ValueError: a value is not valid for its flag, even if the flag was

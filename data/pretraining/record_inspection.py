@@ -123,8 +123,9 @@ def _read_manifest(file: str | None) -> RecordManifest | None:
 def fingerprint_records(files: Iterable[str]) -> list[RecordFileFingerprint]:
     """Returns a fingerprint of each file of records.
 
-    The fingerprint tells the file from other files of the same name. Name, size
-    and time are not enough, because archives, images and copies set them.
+    The fingerprint distinguishes the file from other files of the same name.
+    Name, size and time are not enough, because archives, images and copies set
+    them.
 
     If a manifest lists the file, the function takes the file's checksum from
     the manifest. It reads only the first and the last record, whose checksums

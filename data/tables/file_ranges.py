@@ -170,7 +170,7 @@ def _cut_file(
 def guess_range_format(path: str, layout: TableLayout) -> RangeFormat | None:
     """Returns the format of the ranges of a file, None if it cannot be cut.
 
-    If no name tells the format, the first lines do.
+    If no name shows the format, the first lines do.
 
     Raises:
         OSError: the file cannot be read.
