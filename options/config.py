@@ -175,7 +175,7 @@ class Config:
         raise TypeError(f"{type(self)} contains no group of {group_class}")
 
     def with_values(self, values: Mapping[str, object]) -> Self:
-        """Returns a copy of a Config with values that a file states.
+        """Returns a copy of a Config with values from a file.
 
         Code that knows the names calls `with_groups`, which a type checker
         checks.

@@ -52,7 +52,7 @@ class Option:
         return self.properties.get("choices")
 
     def is_valid(self, value: object) -> bool:
-        """Returns whether the option may have a value that a file states.
+        """Returns whether the option may have a value from a file.
 
         Args:
             value: a value of JSON, not None.

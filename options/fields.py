@@ -154,7 +154,7 @@ def option(
             `at_least` and `at_most`, the bounds of a number.
     """
     metadata = {_OPTION: OptionDeclaration(help, role, properties)}
-    # Like `dataclasses.field`, this function states the type of the field's
+    # Like `dataclasses.field`, this function has the type of the field's
     # value as its own return type.
     if default is ...:
         return cast(ValueT, dataclasses.field(metadata=metadata))

@@ -52,7 +52,7 @@ class _LabelsWithoutSets(HeldSets[InputExample]):
     A command that reads no set, such as an export, needs no more.
 
     Args:
-        preset: what the folder of the model that the class trained states.
+        preset: what the folder of the model that the class trained says.
     """
 
     def __init__(self, preset: Preset) -> None:
@@ -60,7 +60,7 @@ class _LabelsWithoutSets(HeldSets[InputExample]):
         self._preset = preset
 
     def read_labels(self) -> list[str]:
-        """Returns the labels that the model's folder states."""
+        """Returns the labels that the files in the model's folder name."""
         return [*(self._preset.labels or ())]
 
     def read_sets(self, set_name: BaseSet) -> NoReturn:
@@ -128,7 +128,7 @@ class UserClassSets(HeldSets[InputExample]):
         if name not in names:
             raise ValueError(f"--processor={value}: there is no {name}")
         with code.explain_errors():
-            # Any, because the class is the user's. `explain_errors` tells what
+            # Any, because the class is the user's. `explain_errors` says what
             # it lacks.
             user_class: Any = names[name]
             user = user_class()

@@ -57,7 +57,7 @@ def guess_layout(
     """Guesses the layout of a file from its first line with words.
 
     Args:
-        path: a file of words and tags. The ending of its name shows a CSV file.
+        path: a file of words and tags, whose name may end in .csv.
         lines: the lines of the file.
         delimiter: value of --delimiter, None if it is not set.
         is_test: whether the file is a test set, which may lack tags.

@@ -77,7 +77,7 @@ def parse_span_of_text(value: object, text: str, place: str) -> LabeledSpan:
 
     Raises:
         ValueError: the value is not a span, the span ends outside of the
-            text, or the value states another text than the text has there.
+            text, or the value contains another text than the text has there.
     """
     span = parse_span(value)
     start, end, _ = span or (0, 0, "")

@@ -302,7 +302,7 @@ def _describe_changes(
 ) -> str:
     """Names the flags and inputs in which an earlier job differs.
 
-    `earlier` is what `path` states of this job.
+    `earlier` is what `path` says of the earlier job.
     """
     flags = read_entry(earlier, "flags", dict, path)
     changes = [

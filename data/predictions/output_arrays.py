@@ -39,8 +39,8 @@ def write_npy(
     first in _NUMERIC_FIELDS that it contains. The values of a row without a
     prediction are NaN.
 
-    The file states the number of rows before the rows, but the number is known
-    only at the end. So the rows for a pipe or a compressed file are first
+    The number of rows is before the rows in the file, but it is known only at
+    the end. So the rows for a pipe or a compressed file are first
     written to a temporary file.
 
     Args:

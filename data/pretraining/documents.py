@@ -46,8 +46,8 @@ class LineRange(NamedTuple):
 class Continuation(EncodedToken):
     """An encoded WordPiece such as ##s, which continues a word.
 
-    Its type tells it from the first WordPiece of a word. So whole words are
-    found without decoding any WordPiece.
+    Its type distinguishes it from the first WordPiece of a word. So whole words
+    are found without decoding any WordPiece.
     """
 
 

@@ -10,7 +10,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, Self, TypedDict
 
 from data.squad.final_text import PassageWords, find_final_text, read_words
 from data.squad.passage_windows import SquadFeatures
@@ -91,7 +91,8 @@ class Candidate(NamedTuple):
     Attributes:
         text: the answer, "" for no answer.
         start: index in the passage of the answer's first character.
-        end: index after its last character. Both are -1 for no answer.
+        end: index after its last character. Both are -1 if the answer is not in
+            the passage, such as no answer.
         start_logit, end_logit: logits of the answer's first and last token.
     """
 
@@ -100,6 +101,18 @@ class Candidate(NamedTuple):
     end: int
     start_logit: float
     end_logit: float
+
+    @classmethod
+    def outside_passage(
+        cls, text: str, start_logit: float, end_logit: float
+    ) -> Self:
+        """Creates an answer that is not in the passage."""
+        return cls(text, -1, -1, start_logit, end_logit)
+
+    @property
+    def is_in_passage(self) -> bool:
+        """Whether the answer is a part of the passage."""
+        return self.start >= 0
 
     @property
     def score(self) -> float:
@@ -145,8 +158,10 @@ def decode_question(
     nbest = _create_nbest(spans, example, options, tokenizer)
     has_null = any(not candidate.text for candidate in nbest)
     if options.version_2_with_negative and not has_null:
-        nbest.append(Candidate("", -1, -1, null.start_logit, null.end_logit))
-    nbest = nbest or [Candidate("empty", -1, -1, 0.0, 0.0)]
+        nbest.append(
+            Candidate.outside_passage("", null.start_logit, null.end_logit)
+        )
+    nbest = nbest or [Candidate.outside_passage("empty", 0.0, 0.0)]
     return _choose_answer(nbest, null_score, options)
 
 
@@ -174,7 +189,7 @@ def _create_nbest(
         )
         # Skip a text that is already in the list. Always add "no answer".
         is_new = all(candidate.text != listed.text for listed in nbest)
-        if candidate.start < 0 or is_new:
+        if is_new or not candidate.is_in_passage:
             nbest.append(candidate)
             if len(nbest) >= options.n_best_size:
                 break
@@ -190,7 +205,7 @@ def _create_candidate(
     """Finds the text of a span."""
     feature, first, last, *logits = span
     if feature is None or first == 0:
-        return Candidate("", -1, -1, *logits)
+        return Candidate.outside_passage("", *logits)
     if feature.token_to_char_map is not None:
         start = feature.token_to_char_map[first].start
         end = feature.token_to_char_map[last].end
@@ -223,7 +238,7 @@ def _choose_answer(
     chosen_index = 0
     null_odds = NULL_ODDS_WITHOUT_ANSWER
     for index, candidate in enumerate(nbest):
-        if candidate.text and candidate.start >= 0:
+        if candidate.text and candidate.is_in_passage:
             chosen_index = index
             null_odds = null_score - candidate.start_logit - candidate.end_logit
             break

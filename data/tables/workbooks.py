@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import python_calamine
 
 # A cell with a formula. Its value is in <v>, unless no program computed it, or
-# the value is an empty text, whose type is told.
+# the value is an empty text, as the type of the cell says.
 _FORMULA_CELL = re.compile(
     rb"<c\b([^>]*)(?<!/)>(?:(?!</c>).)*?<f\b.*?</c>", re.DOTALL
 )

@@ -1,7 +1,7 @@
 """Decides whether to lower-case text.
 
 Files of transformers beside the vocabulary or the weights state the casing, or
-the name of a Google release. Where nothing states it, Google's default is to
+the name of a Google release. Where no file says it, Google's default is to
 lower-case, but for a vocabulary that looks cased, the user must set
 do_lower_case.
 """
@@ -48,12 +48,12 @@ def decide_casing(
     Args:
         vocabulary: the WordPieces of the model.
         flag: value of do_lower_case, or None if the user did not set it.
-        preset: what the folder of the model states. None = only the
+        preset: what the folder of the model says. None = only the
             vocabulary's folder may state the casing.
 
     Raises:
         ValueError: the flag, a file and a release's name do not agree, or
-            nothing states the casing of a vocabulary that looks cased. Or the
+            no file says the casing of a vocabulary that looks cased. Or the
             words of the tokenizer.json differ.
         OSError: a file cannot be read.
     """
@@ -87,7 +87,7 @@ def _list_statements(
         {"do_lower_case": vocabulary.stated_casing, "file": vocabulary.path}
     ]
     folder = os.path.dirname(vocabulary.path) or "."
-    # The Preset states what the files in its own folder say.
+    # The Preset contains what the files in its own folder say.
     folders = [folder, preset.folder] if preset else [folder]
     if len({*map(os.path.realpath, folders)}) == len(folders):
         statements.append(read_stated_casing(folder))

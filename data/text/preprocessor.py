@@ -107,13 +107,13 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
             path: a folder of a run, of Google's release or of a Hugging Face
                 model, or a model of the hub, hf://OWNER/NAME.
             sequence_length: T. None = as the model was trained, or the number
-                of its positions if nothing states it.
+                of its positions if no file says it.
             special_tokens_in_strings: as in FullTokenizer.
             **kwargs: other arguments of the constructor.
 
         Raises:
             OSError: there is no vocabulary, or it cannot be downloaded.
-            ValueError: nothing states the casing, or the tokenizer is not
+            ValueError: no file says the casing, or the tokenizer is not
                 BERT's.
         """
         preset = read_preset(path)

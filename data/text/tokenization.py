@@ -55,7 +55,7 @@ class FullTokenizer:
             tokenizer.json of transformers. Or the Vocabulary in it, if it is
             already read.
         do_lower_case: whether to lower-case the text and strip accents. None =
-            as the tokenizer.json states, and True for any other file.
+            as the tokenizer.json says, and True for any other file.
         special_tokens_in_strings: whether [MASK], [CLS], [SEP], [UNK] and [PAD]
             stay whole where a text contains them. By default, Google's code
             splits them, as any other text.
@@ -403,7 +403,7 @@ def load_tokenizer(
 
     Raises:
         ValueError: the vocabulary does not fit the model. Or the flag and the
-            files disagree on the casing, or none of them states it.
+            files disagree on the casing, or none of them says it.
         OSError: the vocabulary cannot be read.
     """
     vocabulary = read_vocabulary(vocab_file)

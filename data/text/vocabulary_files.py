@@ -128,7 +128,7 @@ class Vocabulary:
                 )
 
     def check_casing(self, do_lower_case: bool | None) -> None:
-        """Checks that the user chose the casing that a tokenizer.json states.
+        """Checks that the user chose the casing that a tokenizer.json says.
 
         `do_lower_case` is None if the user chose nothing.
 
