@@ -1,5 +1,6 @@
 """Evaluations of an export on records."""
 
+from model_folders.scores import Scores
 from serving.engines.engine import MAX_BATCH_WORDPIECES
 from tests.support.serving import exports
 from tests.support.tasks.batch_keeping_task import LENGTH, BatchKeepingTask
@@ -12,6 +13,6 @@ def test_records_are_scored_in_batches_of_bounded_size(
     task = BatchKeepingTask(tmp_path, [[7] * LENGTH] * (2 * size + 1))
     scores = task.evaluate_export(export_folders["classifier"])
     assert scores == {
-        export_format: {"count": 3} for export_format in exports.SMALL
+        export_format: Scores({"count": 3}) for export_format in exports.SMALL
     }
     assert [len(outputs) for _, outputs in task.batches] == [size, size, 1]
