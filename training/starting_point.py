@@ -68,6 +68,26 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     dev_set_rule: DevSetRule | None = None
 
     @property
+    def preset(self) -> Preset | None:
+        """What the files of the initial weights say, None if random."""
+        return self.initial_folder.preset
+
+    @property
+    def run_preset(self) -> Preset | None:
+        """The Preset of the run in --output_dir, None if it has no run."""
+        return self.initial_folder.run_preset
+
+    @property
+    def is_own_run(self) -> bool:
+        """Whether the initial weights are those of the run in --output_dir."""
+        return self.initial_folder.is_own_run
+
+    @property
+    def training_settings(self) -> TrainingSettings:
+        """The settings that trained the initial weights, if known."""
+        return self.initial_folder.training_settings
+
+    @property
     def config(self) -> TrainingConfigT_co:
         """The flags, those included that files have decided so far."""
         return self.parsed.config

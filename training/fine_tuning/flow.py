@@ -77,9 +77,9 @@ def fine_tune(
     dev_set_comparison = compare_dev_set(
         config,
         set_fingerprints,
-        starting_point.initial_folder.preset,
+        starting_point.preset,
         dev_set_rule=starting_point.dev_set_rule,
-        is_own_run=starting_point.initial_folder.is_own_run,
+        is_own_run=starting_point.is_own_run,
     )
     dev_set_comparison.log_or_raise()
     plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)

@@ -59,7 +59,7 @@ def plan_fine_tuning(
     starting_point = task.starting_point
     num_steps = None
     # Without training, the settings with which the weights were trained.
-    training_settings = starting_point.initial_folder.training_settings
+    training_settings = starting_point.training_settings
     if train_set := encoded_sets.get("train"):
         training_settings = collect_fine_tuning_settings(
             task, train_set, set_fingerprints
@@ -86,13 +86,13 @@ def _check_resumed_run(
 ) -> None:
     starting_point = task.starting_point
     resume_checks.check_resumed_train_set(
-        starting_point.initial_folder.run_preset,
+        starting_point.run_preset,
         set_fingerprints,
         training_settings.inputs["train_records"],
         has_table=starting_point.dev_set_rule is not None,
     )
     resume_checks.check_resumed_settings(
-        task.config, starting_point.initial_folder.run_preset, training_settings
+        task.config, starting_point.run_preset, training_settings
     )
 
 
@@ -119,7 +119,7 @@ def collect_fine_tuning_settings(
     starting_point = task.starting_point
     data_inputs: TrainingInputs = {SETS_ENTRY: [*set_fingerprints.values()]}
     dev_set_rule = choose_dev_set_rule_to_record(
-        starting_point.dev_set_rule, starting_point.initial_folder.preset
+        starting_point.dev_set_rule, starting_point.preset
     )
     if dev_set_rule:
         data_inputs[DEV_SET_RULE_ENTRY] = dev_set_rule.to_entry()

@@ -85,11 +85,10 @@ def _read_teacher_preset(
     # Without --init_checkpoint, a new run may begin with blocks of the teacher,
     # whose files were read for the StartingPoint.
     begins_with_teacher = not (
-        starting_point.initial_folder.is_own_run
-        or starting_point.config.model.init_checkpoint
+        starting_point.is_own_run or starting_point.config.model.init_checkpoint
     )
-    if starting_point.initial_folder.preset and begins_with_teacher:
-        return starting_point.initial_folder.preset
+    if starting_point.preset and begins_with_teacher:
+        return starting_point.preset
     return read_preset(path, "--teacher")
 
 

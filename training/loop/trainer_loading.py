@@ -93,7 +93,7 @@ def create_trainer(
         if plan.num_steps:
             _freeze_blocks(model, config.training.freeze_layers)
             train_step = _create_train_step(
-                starting_point,
+                config,
                 model,
                 plan.loss,
                 plan.num_steps,
@@ -130,7 +130,7 @@ def _freeze_blocks(model: AnyTaskModel, num_blocks: int) -> None:
 
 
 def _create_train_step(
-    starting_point: StartingPoint[TrainingConfig],
+    config: TrainingConfig,
     model: AnyTaskModel,
     loss: AnyLoss,
     num_steps: NumSteps,
@@ -141,39 +141,38 @@ def _create_train_step(
     """Creates the TrainStep of the model, alone or with a teacher."""
     create_step = functools.partial(
         TrainStep,
-        optimizer=_create_optimizer(starting_point, num_steps),
-        training_options=starting_point.config.training,
-        jit_compile=starting_point.config.devices.jit_compile,
+        optimizer=_create_optimizer(config, num_steps),
+        training_options=config.training,
+        jit_compile=config.devices.jit_compile,
         strategy=strategy,
     )
     if teacher is None:
         return create_step(model=model, loss=loss)
     distiller, distillation_loss = _create_distiller_and_loss(
-        starting_point, model, loss, teacher
+        config, model, loss, teacher
     )
     return create_step(model=distiller, loss=distillation_loss)
 
 
 def _create_optimizer(
-    starting_point: StartingPoint[TrainingConfig], num_steps: NumSteps
+    config: TrainingConfig, num_steps: NumSteps
 ) -> TrainingOptimizer:
     optimizer = optimization.create_optimizer(
-        starting_point.config.optimizer, num_steps.training, num_steps.warmup
+        config.optimizer, num_steps.training, num_steps.warmup
     )
-    if starting_point.config.devices.mixed_precision != "float16":
+    if config.devices.mixed_precision != "float16":
         return optimizer
     # Small gradients underflow in float16 without a loss scale.
     return keras.optimizers.LossScaleOptimizer(optimizer)
 
 
 def _create_distiller_and_loss(
-    starting_point: StartingPoint[TrainingConfig],
+    config: TrainingConfig,
     model: AnyTaskModel,
     loss: AnyLoss,
     teacher: AnyTaskModel,
 ) -> tuple[modeling.Distiller, modeling.DistillationLoss]:
     """Creates the model with its teacher, and the loss of the two."""
-    config = starting_point.config
     distillation_loss = modeling.DistillationLoss(
         loss,
         config.distillation.distill_temperature,

@@ -52,9 +52,7 @@ def decide_by_rows(
     config = starting_point.config
     if not (config.data_file and sets.key_names):
         return starting_point
-    choice = choose_dev_set_rule(
-        starting_point.initial_folder.preset, config, sets.key_names
-    )
+    choice = choose_dev_set_rule(starting_point.preset, config, sets.key_names)
     if choice.doubt:
         logging.warning(
             "Rows of this dev set may have been trained on: %s. Do not trust "

@@ -32,10 +32,9 @@ def check_start(starting_point: StartingPoint[TrainingConfig]) -> None:
         OSError: a file is missing, or the export cannot be written.
     """
     config = starting_point.config
-    initial_folder = starting_point.initial_folder
-    if initial_folder.preset and not initial_folder.is_own_run:
+    if starting_point.preset and not starting_point.is_own_run:
         modeling.check_checkpoint(
-            initial_folder.preset,
+            starting_point.preset,
             config=starting_point.bert_config,
             initial_blocks=config.distillation.initial_blocks,
         )
@@ -60,8 +59,9 @@ def check_task(task: AnyFineTuningTask) -> None:
     Raises:
         ValueError: a flag or the task contradicts a file.
     """
-    if task.starting_point.initial_folder.preset:
-        _check_weights(task, task.starting_point.initial_folder.preset)
+    starting_point = task.starting_point
+    if starting_point.preset:
+        _check_weights(task, starting_point.preset)
     _check_metric_for_best(task)
 
 
@@ -82,8 +82,7 @@ def _check_weights(task: AnyFineTuningTask, preset: Preset) -> None:
     if _keeps_head(task):
         # The order must not change in a resumed run or with --labels.
         is_fixed = (
-            starting_point.initial_folder.is_own_run
-            or "labels" in starting_point.set_by_user
+            starting_point.is_own_run or "labels" in starting_point.set_by_user
         )
         check_head_labels(preset, task.label_alternatives, is_fixed=is_fixed)
 
@@ -94,7 +93,7 @@ def _keeps_head(task: AnyFineTuningTask) -> bool:
     A run that starts fine-tuning does not use the head of --init_checkpoint.
     """
     trains = task.config.training.do_train
-    is_own_run = task.starting_point.initial_folder.is_own_run
+    is_own_run = task.starting_point.is_own_run
     return bool(task.labels) and (is_own_run or not trains)
 
 
@@ -118,7 +117,7 @@ def _check_metric_for_best(task: AnyFineTuningTask) -> None:
 
 def warn_of_labels(task: AnyFineTuningTask) -> None:
     """Warns of labels that look alike, or that the weights do not name."""
-    preset = task.starting_point.initial_folder.preset
+    preset = task.starting_point.preset
     if preset and _keeps_head(task):
         warn_of_unnamed_outputs(preset, task.label_alternatives)
     if similar_labels := list_similar_labels(task.labels or ()):

@@ -72,9 +72,9 @@ def pretrain(starting_point: StartingPoint[PretrainingConfig]) -> None:
 
 def _check_network(starting_point: StartingPoint[PretrainingConfig]) -> None:
     """Checks that the folder of the weights is of the network of the flags."""
-    if starting_point.initial_folder.preset:
+    if starting_point.preset:
         settings_check.check_trained_settings(
-            starting_point.initial_folder.preset,
+            starting_point.preset,
             starting_point.bert_config,
             starting_point.tokenizer,
             network_arguments=starting_point.config.network_arguments,

@@ -41,7 +41,7 @@ def plan_pretraining(
     config = starting_point.config
     num_steps = None
     # Without training, the settings with which the weights were trained.
-    training_settings = starting_point.initial_folder.training_settings
+    training_settings = starting_point.training_settings
     if config.training.do_train:
         training_settings = collect_pretraining_settings(
             starting_point, records, dev_set_fingerprints
@@ -70,7 +70,7 @@ def _check_resumed_run(
     training_settings: TrainingSettings,
 ) -> None:
     config = starting_point.config
-    run_preset = starting_point.initial_folder.run_preset
+    run_preset = starting_point.run_preset
     resume_checks.check_resumed_records(
         config, run_preset, training_settings.inputs
     )

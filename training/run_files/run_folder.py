@@ -168,7 +168,7 @@ class RunFolder:
 
         A command that trains changes them.
         """
-        run_preset = self._starting_point.initial_folder.run_preset
+        run_preset = self._starting_point.run_preset
         if run_preset is None or self._starting_point.config.training.do_train:
             return None
         return run_preset.model_json

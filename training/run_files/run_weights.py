@@ -68,7 +68,7 @@ class RunWeights:
     ) -> None:
         self.global_step = 0
         self.is_best_step = False
-        self.preset = starting_point.initial_folder.preset
+        self.preset = starting_point.preset
         config = starting_point.config
         self._model = model
         self._config = config

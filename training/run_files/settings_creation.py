@@ -47,7 +47,7 @@ def create_training_settings(
         json.dumps(entry), MODEL_JSON_FILE, may_be_infinite=True
     )
     current = TrainingSettings.from_entry(in_json)
-    if run_preset := starting_point.initial_folder.run_preset:
+    if run_preset := starting_point.run_preset:
         recorded = run_preset.training_settings
         return TrainingSettings(
             head={**recorded.head, **current.head},
@@ -88,15 +88,14 @@ def _fingerprint_init_checkpoint(
     Returns {} if the flag does not say how the run began: the flag is missing
     in a command on a run, or names the folder of the run itself.
     """
-    initial_folder = starting_point.initial_folder
     checkpoint = starting_point.config.model.init_checkpoint
     if not checkpoint:
-        return {} if initial_folder.is_own_run else {"init_checkpoint": None}
+        return {} if starting_point.is_own_run else {"init_checkpoint": None}
     output_dir = os.path.realpath(starting_point.config.training.output_dir)
     if os.path.realpath(folder_of(checkpoint)) == output_dir:
         return {}
     # If the command is on a run, the folder is --output_dir.
-    preset = None if initial_folder.is_own_run else initial_folder.preset
+    preset = None if starting_point.is_own_run else starting_point.preset
     preset = preset or read_preset(checkpoint, "--init_checkpoint")
     return {
         "init_checkpoint": fingerprint_checkpoint(preset),

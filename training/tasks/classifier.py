@@ -69,7 +69,7 @@ class ClassifierTask(
         config = starting_point.config
         task_name = config.required_task_name
         if num_texts is None:
-            recorded = starting_point.initial_folder.training_settings
+            recorded = starting_point.training_settings
             num_texts = recorded.head.get("num_texts")
         fixed_head_settings: ClassifierSettings = {
             "task_name": task_name,

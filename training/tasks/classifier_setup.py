@@ -89,7 +89,7 @@ def open_processor(
     user_class_processor = load_user_class_processor(
         config.classifier.processor,
         config.fine_tuning.data_dir,
-        None if names_data else starting_point.initial_folder.preset,
+        None if names_data else starting_point.preset,
     )
     if user_class_processor:
         return user_class_processor
@@ -149,8 +149,8 @@ def _load_embedding_task(
     trained need another pooling.
     """
     config = starting_point.config
-    if starting_point.initial_folder.preset and not config.training.do_train:
-        settings_check.warn_of_pooling(starting_point.initial_folder.preset)
+    if starting_point.preset and not config.training.do_train:
+        settings_check.warn_of_pooling(starting_point.preset)
     sets = {
         name: processor.sets.read(name)
         for name in config.set_names
