@@ -11,6 +11,7 @@ Before the steps, `fine_tune` and `pretrain` use these modules:
 The steps:
 
     trainer.py: `Trainer`: the model, its step and its weights
+    run_weights.py: `RunWeights`: which weights a run starts from, and saves
     step_loop.py: runs steps, their callbacks and saves, until one of the
         reasons in ending.py
     ending.py: why a training ends, and that all workers end after the same step

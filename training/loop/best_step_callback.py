@@ -8,8 +8,8 @@ from absl import logging
 
 from model_folders.scores import Evaluation
 from training.loop.callbacks import Callback, Decision, Logs
+from training.loop.run_weights import RunWeights
 from training.run_files.run_folder import RunFolder
-from training.run_files.run_weights import RunWeights
 
 # Evaluates the current weights on the dev set.
 Evaluate: TypeAlias = Callable[[], Evaluation]

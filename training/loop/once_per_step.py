@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from training.run_files.run_weights import RunWeights
+from training.loop.run_weights import RunWeights
 
 EvaluationT = TypeVar("EvaluationT")
 

@@ -15,10 +15,10 @@ from terminal import progress
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.ending import AGREEMENT_STEPS, EndReasons, agree_on_end
+from training.loop.run_weights import RunWeights
 from training.loop.skipped_steps import SkippedStepCounter
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
-from training.run_files.run_weights import RunWeights
 
 
 class StepLoop:

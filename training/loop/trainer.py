@@ -16,11 +16,11 @@ from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback
 from training.loop.ending import TrainingStopped, stop_signals
+from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
-from training.run_files.run_weights import RunWeights
 from training.starting_point import StartingPoint
 
 

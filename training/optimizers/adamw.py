@@ -18,6 +18,7 @@ import tensorflow as tf
 from training.optimizers.accelerated_updates import trace_update
 
 # What a `TrainStep` updates the weights with. float16 needs loss scaling.
+# Python cannot evaluate the alias, so quote a union with it.
 TrainingOptimizer: TypeAlias = (
     "AdamWeightDecayOptimizer"
     " | keras.optimizers.LossScaleOptimizer[AdamWeightDecayOptimizer]"

@@ -4,7 +4,6 @@ Read the modules in this order:
 
     run_folder.py: `RunFolder`: the folder, and all in it but the checkpoints
     result_files.py: `ResultFiles`: the files of scores
-    run_weights.py: `RunWeights`: which weights a run starts from, and saves
     checkpointer.py: saves, restores, removes and links checkpoints
     model_description.py: model.json, and the files that it lists
     settings_creation.py: the settings in model.json that a resumed run must

@@ -10,8 +10,8 @@ from tests.support.two_weight_model import (
     create_loop_config,
     create_loop_trainer,
 )
+from training.loop.run_weights import RunWeights
 from training.run_files.run_folder import RunFolder
-from training.run_files.run_weights import RunWeights
 from training.starting_point import InitialFolder, StartingPoint
 
 # The checkpoints of `folder`: the newest, and the best step.

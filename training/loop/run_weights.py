@@ -1,4 +1,4 @@
-"""Loads, saves and restores the weights of a run."""
+"""Chooses the weights that a run starts from, and saves the trained ones."""
 
 import enum
 from collections.abc import Iterable, Sequence
