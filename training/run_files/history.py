@@ -233,16 +233,27 @@ class History:
             "learning_rate": learning_rate,
             "metrics": {},
         }
-        for other_kind in LINE_KINDS:
-            if other_line := self._lines.get((other_kind, step)):
-                line["hours"] = other_line["hours"]
-                line["examples"] = other_line["examples"]
-                line["learning_rate"] = other_line["learning_rate"]
+        if earlier_line := self._find_earlier_line(step):
+            line["hours"] = earlier_line["hours"]
+            line["examples"] = earlier_line["examples"]
+            line["learning_rate"] = earlier_line["learning_rate"]
         line["metrics"] = {
             name: float(value) if math.isfinite(value) else None
             for name, value in metrics.items()
         }
         return line
+
+    def _find_earlier_line(self, step: int) -> HistoryLine | None:
+        """Returns the line of a step that others repeat, None without a line.
+
+        The line of a checkpoint comes first, because a resumed run continues
+        with its hours.
+        """
+        kinds: tuple[LineKind, ...] = ("checkpoint", "eval", "train")
+        for kind in kinds:
+            if line := self._lines.get((kind, step)):
+                return line
+        return None
 
     def _add(self, line: HistoryLine) -> None:
         """Adds a line. The chief writes it to the file, and for TensorBoard."""

@@ -157,16 +157,18 @@ class RunFolder:
         """
         if evaluation is None:
             return Scores()
-        for known in (evaluation, self.best_step.find_evaluation()):
-            if known and known.step == step:
-                return known.scores
+        if evaluation.step == step:
+            return evaluation.scores
+        best_evaluation = self.best_step.find_evaluation()
+        if best_evaluation and best_evaluation.step == step:
+            return best_evaluation.scores
         return Scores()
 
     @property
-    def _fixed_model_json(self) -> ModelJson | None:
-        """Contents of the run's model.json, None if this command changes them.
+    def _model_json_unless_training(self) -> ModelJson | None:
+        """Contents of the run's model.json, None while training.
 
-        A command that trains changes them.
+        A command that trains replaces them.
         """
         run_preset = self._starting_point.run_preset
         if run_preset is None or self._starting_point.config.training.do_train:
@@ -175,7 +177,9 @@ class RunFolder:
 
     def find_best_checkpoint(self) -> str | None:
         """Returns the path of the best step's checkpoint, None without one."""
-        return find_best_checkpoint(self.output_dir, self._fixed_model_json)
+        return find_best_checkpoint(
+            self.output_dir, self._model_json_unless_training
+        )
 
     def write_card(
         self,
@@ -185,9 +189,11 @@ class RunFolder:
         export: str | None = None,
         table: str | None = None,
     ) -> None:
-        """Writes README.md, unless the user wrote this file.
+        """Writes README.md about the weights in this folder.
 
         The card contains the scores, and describes the files of a finished run.
+        The method writes nothing if the user wrote README.md, or if the folder
+        contains only results of weights in another folder.
 
         Args:
             dev_scores: the scores that this command computed, empty if it has
@@ -197,14 +203,11 @@ class RunFolder:
             table: name of the single table that the run was trained on, or
                 None.
         """
-        path = self.output_dir / model_card.CARD_FILE
-        if not (self.output_dir / MODEL_JSON_FILE).is_file():
-            return  # The folder contains the results of other weights.
-        if path.exists() and not model_card.is_own_card(path):
+        if not (self._has_weights_of_run() and self._may_replace_card()):
             return
         tokenizer = self._starting_point.tokenizer
         card = model_card.RunCard(
-            model_json=self._fixed_model_json
+            model_json=self._model_json_unless_training
             or read_model_json(self.output_dir),
             labels=self.labels,
             do_lower_case=tokenizer.do_lower_case if tokenizer else None,
@@ -213,4 +216,20 @@ class RunFolder:
             export=export,
             table=table,
         )
-        write_text(path, card.text())
+        write_text(self._card_path, card.text())
+
+    def _has_weights_of_run(self) -> bool:
+        """Returns whether the folder is that of the weights.
+
+        Without model.json, it contains the results of other weights.
+        """
+        return (self.output_dir / MODEL_JSON_FILE).is_file()
+
+    def _may_replace_card(self) -> bool:
+        """Returns whether README.md is missing, or not written by the user."""
+        path = self._card_path
+        return not path.exists() or model_card.is_own_card(path)
+
+    @property
+    def _card_path(self) -> Path:
+        return self.output_dir / model_card.CARD_FILE
