@@ -219,11 +219,11 @@ class FineTuningTask(
         return
 
     @abc.abstractmethod
-    def read_examples(self, set_name: SetName) -> Sequence[ExampleT] | None:
+    def take_examples(self, set_name: SetName) -> Sequence[ExampleT] | None:
         """Returns the examples of a set, or None to skip the set.
 
-        A command calls this method once for each set, so the task need not keep
-        the examples.
+        `fine_tune` takes each set once, and the task need not keep it: a second
+        call for the same set may fail.
 
         Raises:
             ValueError: a line is malformed. The message names the line.

@@ -81,7 +81,7 @@ def test_the_file_defines_a_task_that_encodes_its_set(source, tiny, tmp_path):
     }
     parsed = ParsedCommand(page.Config.from_values(**flags), flags)
     task = page.BoolqTask(page.load_starting_point(parsed))
-    records = [*task.encode("train", task.read_examples("train"))]
+    records = [*task.encode("train", task.take_examples("train"))]
     assert len(records) == 2
     model = task.create_model(task.starting_point.bert_config)
     assert model.num_labels == 2

@@ -49,7 +49,7 @@ def write_encoded_sets(
         OSError: a file is missing or cannot be written.
     """
     # Read all sets first, so that a malformed line shows before any encoding.
-    examples_of_set = _read_examples_of_sets(task)
+    examples_of_set = _take_examples_of_sets(task)
     if not task.config.is_chief:
         folder = _create_temporary_folder()
     os.makedirs(folder, exist_ok=True)
@@ -63,13 +63,13 @@ def write_encoded_sets(
     return encoded_sets
 
 
-def _read_examples_of_sets(
+def _take_examples_of_sets(
     task: FineTuningTask[FineTuningConfig, ExampleT, ContextT, OutputsT],
 ) -> dict[SetName, Sequence[ExampleT]]:
     """Returns {name of a set: its examples} of the sets of a command."""
     examples_of_set: dict[SetName, Sequence[ExampleT]] = {}
     for set_name in _list_set_names(task):
-        examples = task.read_examples(set_name)
+        examples = task.take_examples(set_name)
         if examples is not None:
             examples_of_set[set_name] = examples
     return examples_of_set

@@ -118,8 +118,8 @@ class ClassifierTask(
             head_settings["num_texts"] = None
         return head_settings
 
-    def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
-        """Takes a set's examples from the processor. A second call fails.
+    def take_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
+        """Takes a set's examples from the processor, which forgets them.
 
         Returns None if a "_mm" set is missing.
 

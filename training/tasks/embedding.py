@@ -86,8 +86,8 @@ class EmbeddingTask(
         self.evaluates_scores = evaluates_scores
         self.max_score = max_score
 
-    def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
-        """Takes a set's pairs from the processor. A second call fails."""
+    def take_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
+        """Takes a set's pairs from the processor, which forgets them."""
         return self.processor.take(set_name)
 
     def encode(

@@ -74,8 +74,8 @@ class NerTask(
             "legal_tags": self.config.legal_tags,
         }
 
-    def read_examples(self, set_name: SetName) -> Sequence[NerExample] | None:
-        """Returns the sentences of a set."""
+    def take_examples(self, set_name: SetName) -> Sequence[NerExample] | None:
+        """Takes the sentences of a set, which `sets` then forgets."""
         return self.sets.take(base_set_of(set_name))
 
     def encode(

@@ -86,7 +86,7 @@ class SquadTask(
             **to_settings(self.config.windows, self.config.decoding),
         }
 
-    def read_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:
+    def take_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
         return self.sets.take(base_set_of(set_name))
 

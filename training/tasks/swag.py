@@ -56,7 +56,7 @@ class SwagTask(
         self.layout = layout
         self.max_seq_length = self.config.fine_tuning.max_seq_length
 
-    def read_examples(
+    def take_examples(
         self, set_name: SetName
     ) -> Sequence[swag_examples.SwagExample] | None:
         """Reads the examples of a set from --data_dir."""

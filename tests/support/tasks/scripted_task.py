@@ -57,7 +57,7 @@ class ScriptedTask(toy_task.ToyTask):
         self.find_accuracy = find_accuracy
         self.first_example = first_example
 
-    def read_examples(self, set_name: str) -> range:
+    def take_examples(self, set_name: str) -> range:
         first = self.first_example if set_name == "dev" else 0
         return range(first, first + self.num_examples)
 

@@ -196,7 +196,7 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
         }
         super().__init__(starting_point, **arguments | changes)
 
-    def read_examples(self, set_name: str) -> Sequence[int]:
+    def take_examples(self, set_name: str) -> Sequence[int]:
         return range(self.num_examples)
 
     def encode(

@@ -94,7 +94,7 @@ def test_only_the_sets_that_a_command_needs_are_read(tmp_path, flags, names):
 
 def test_a_set_that_a_task_skips_has_no_records(tmp_path):
     task = create_task(tmp_path, ToyTask, do_eval=True, do_predict=True)
-    task.read_examples = {"dev": range(3), "test": None}.get
+    task.take_examples = {"dev": range(3), "test": None}.get
     assert [*write_encoded_sets(task, tmp_path / "state")] == ["dev"]
     assert not (tmp_path / "state/predict.tf_record").exists()
 
@@ -112,7 +112,7 @@ class WeakTask(ToyTask):
         # {set: number of train examples in memory when the set is encoded}
         self.num_in_memory = {}
 
-    def read_examples(self, set_name):
+    def take_examples(self, set_name):
         examples = [Example() for _ in range(3)]
         if set_name == "train":
             self.train_examples.update(examples)

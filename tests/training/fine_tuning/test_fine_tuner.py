@@ -31,7 +31,7 @@ class TwoDevSetsTask(ToyTask):
             dev_sets=["dev", "dev_mm"],
         )
 
-    def read_examples(self, set_name):
+    def take_examples(self, set_name):
         return range(5 if set_name == "dev_mm" else 3)
 
     def compute_scores(self, encoded_set, batches):

@@ -241,7 +241,7 @@ def test_a_dev_set_is_the_same_in_another_order(checksum, answers):
     expected = checksum(scoring=scored_by(answers))
     backwards = checksum(
         scoring=scored_by(answers),
-        read_examples=lambda set_name: range(12)[::-1],
+        take_examples=lambda set_name: range(12)[::-1],
     )
     assert backwards == expected
 

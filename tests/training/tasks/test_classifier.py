@@ -153,10 +153,10 @@ def test_the_report_marks_what_no_record_reads(
 def test_only_windows_refuse_pairs(create_task, tmp_path):
     rows = [("a man", "a day", "no")]
     write_csv(tmp_path / "train.csv", ("text", "text_b", "label"), rows)
-    assert create_task(text_b_column="text_b").read_examples("train")
+    assert create_task(text_b_column="text_b").take_examples("train")
     task = create_task(doc_stride=2, text_b_column="text_b")
     with pytest.raises(ValueError, match="the train set contains pairs"):
-        task.read_examples("train")
+        task.take_examples("train")
 
 
 def test_only_windows_to_train_on_have_weights(create_task):

@@ -61,7 +61,7 @@ def create_task(tmp_path):
 
 def predict_words(task, first_word, last_word):
     """Returns (split, batches) of outputs that find words of the passage."""
-    examples = task.read_examples("dev")
+    examples = task.take_examples("dev")
     windows = [window for _, window in task.encode("dev", examples)]
     (window,) = windows
     words = [*PASSAGE.split()]
@@ -81,7 +81,7 @@ def predict_words(task, first_word, last_word):
 
 def test_a_window_contains_the_question_and_the_passage(create_task):
     task = create_task()
-    examples = task.read_examples("train")
+    examples = task.take_examples("train")
     ((_, window),) = task.encode("train", examples)
     assert window.tokens == [
         "[CLS]",

@@ -35,13 +35,13 @@ def load_squad_task(files, **actions):
 
 def test_a_training_reads_only_the_questions_to_train_on(files):
     task = load_squad_task(files, do_train=True)
-    (example,) = task.read_examples("train")
+    (example,) = task.take_examples("train")
     assert example.qas_id == "train_file"
     assert task.sets.predict_file is None
 
 
 def test_a_prediction_needs_no_answers(files):
-    (example,) = load_squad_task(files, do_predict=True).read_examples("dev")
+    (example,) = load_squad_task(files, do_predict=True).take_examples("dev")
     assert example.qas_id == "predict_file"
 
 
