@@ -52,7 +52,10 @@ class ClassifierTask(
         starting_point: passed to `FineTuningTask`.
         processor: reads the sets, and knows what they say of the task.
         labels: labels in the order of the model's outputs, None in regression.
-        num_texts: 1 for single texts, 2 for pairs, None if it is unknown.
+        num_texts: 1 for single texts, 2 for pairs, None if it is unknown. A
+            run records it.
+        exported_num_texts: the same for an export, which rejects a second text
+            if it is 1.
         class_weights: {label: weight in the training loss}, {} for equal
             weights.
     """
@@ -64,18 +67,15 @@ class ClassifierTask(
         *,
         labels: list[str] | None,
         num_texts: int | None,
+        exported_num_texts: int | None,
         class_weights: Mapping[str, float],
     ) -> None:
         config = starting_point.config
         task_name = config.required_task_name
-        if num_texts is None:
-            recorded = starting_point.training_settings
-            num_texts = recorded.head.get("num_texts")
         fixed_head_settings: ClassifierSettings = {
             "task_name": task_name,
             "output_mode": processor.output_mode,
             "labels": labels,
-            # With 1, the export rejects a second text.
             "num_texts": num_texts,
             **processor.fixed_head_settings,
         }
@@ -100,23 +100,17 @@ class ClassifierTask(
         self.processor = processor
         self.codec = label_codec.LabelCodec(processor.output_mode, labels)
         self.max_seq_length = config.fine_tuning.max_seq_length
+        self._exported_num_texts = exported_num_texts
         self._doc_stride = config.classifier.doc_stride
 
     @property
     def head_settings(self) -> HeadSettings:
         """Settings of the model's head, with the stride of its windows."""
-        head_settings: HeadSettings = {
+        return {
             **super().head_settings,
+            "num_texts": self._exported_num_texts,
             "doc_stride": self._doc_stride,
         }
-        processor = self.processor
-        is_regression = processor.output_mode == REGRESSION
-        if is_regression and processor.definition.may_be_cross_encoder:
-            # The table of a command that only exports may name one column of
-            # texts. Its model may still be a cross-encoder, which reads pairs
-            # and has one output too. With 1, the export would reject them.
-            head_settings["num_texts"] = None
-        return head_settings
 
     def take_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Takes a set's examples from the processor, which forgets them.

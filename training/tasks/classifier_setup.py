@@ -21,7 +21,7 @@ from data.classification.user_tables import table_columns
 from data.classification.user_tables.table_processor import open_table_processor
 from data.tables.tables import Table
 from model_folders.labels import describe_labels
-from model_folders.output_modes import CLASSIFICATION
+from model_folders.output_modes import CLASSIFICATION, REGRESSION
 from model_folders.reading import settings_check
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
@@ -125,7 +125,7 @@ def load_task(
     config = starting_point.config
     if processor.definition.learns_vectors:
         return _load_embedding_task(starting_point, processor)
-    num_texts = _decide_num_texts(config, processor)
+    num_texts = _decide_num_texts(starting_point, processor)
     labels = processor.sets.read_labels()
     class_weights = _decide_class_weights(config, processor, labels)
     return ClassifierTask(
@@ -133,6 +133,7 @@ def load_task(
         processor,
         labels=labels,
         num_texts=num_texts,
+        exported_num_texts=_choose_exported_num_texts(processor, num_texts),
         class_weights=class_weights,
     )
 
@@ -173,18 +174,35 @@ def _load_embedding_task(
 
 
 def _decide_num_texts(
-    config: ClassifierConfig, processor: ClassificationProcessor
+    starting_point: StartingPoint[ClassifierConfig],
+    processor: ClassificationProcessor,
 ) -> int | None:
     """Returns how many texts an example has: 1, or 2 for a pair.
 
-    Only the examples show how many texts a user's own class reads. So the
-    function looks at the train set, and returns None if the command does not
-    train.
+    Only the examples show how many texts a user's own class reads. A command
+    that does not train repeats what the training recorded, or returns None.
     """
-    if processor.num_texts is None and config.training.do_train:
+    if processor.num_texts is not None:
+        return processor.num_texts
+    if starting_point.config.training.do_train:
         train_set = processor.sets.read("train")
         return 2 if any(example.text_b for example in train_set) else 1
-    return processor.num_texts
+    return starting_point.training_settings.head.get("num_texts")
+
+
+def _choose_exported_num_texts(
+    processor: ClassificationProcessor, num_texts: int | None
+) -> int | None:
+    """Returns the `num_texts` that an export records.
+
+    The table of a command that only exports may name one column of texts. Its
+    model may still be a cross-encoder, which reads pairs and has one output as
+    a regression has. Its export must not reject a second text.
+    """
+    is_regression = processor.output_mode == REGRESSION
+    if is_regression and processor.definition.may_be_cross_encoder:
+        return None
+    return num_texts
 
 
 def _decide_class_weights(

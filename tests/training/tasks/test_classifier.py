@@ -65,6 +65,7 @@ def create_task(tmp_path):
             processor,
             labels=labels,
             num_texts=1,
+            exported_num_texts=1,
             class_weights=class_weights or {},
         )
 
@@ -191,9 +192,3 @@ def test_equal_class_weights_are_not_recorded(create_task):
 def test_an_export_of_classes_records_the_stride_of_its_windows(create_task):
     task = create_task(doc_stride=64)
     assert task.head_settings == {**task.fixed_head_settings, "doc_stride": 64}
-
-
-def test_an_export_of_a_regression_does_not_limit_its_texts(create_task):
-    task = create_task(output_mode="regression")
-    assert task.fixed_head_settings["num_texts"] == 1
-    assert task.head_settings["num_texts"] is None

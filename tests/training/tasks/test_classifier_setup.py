@@ -52,6 +52,7 @@ def test_the_class_of_a_task_reads_no_set_but_load_task_does(tmp_path):
         processor,
         labels=["a", "b"],
         num_texts=1,
+        exported_num_texts=1,
         class_weights={},
     )
     assert created.labels == ["a", "b"]
@@ -180,6 +181,19 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
         load_task(starting_point, open_processor(starting_point, table=None))
+
+
+def test_an_export_of_a_regression_does_not_limit_its_texts(tmp_path):
+    write_csv(tmp_path / "train.csv", ["text", "label"], [("a boat", "1.5")])
+    starting_point = create_starting_point(
+        task_name="csv",
+        data_dir=str(tmp_path),
+        do_train=True,
+        output_mode="regression",
+    )
+    task = load_task(starting_point, open_processor(starting_point, table=None))
+    assert task.fixed_head_settings["num_texts"] == 1
+    assert task.head_settings["num_texts"] is None
 
 
 @pytest.fixture
