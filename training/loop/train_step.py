@@ -17,7 +17,7 @@ from data.arrays import IntArray
 from modeling.base_loss import BatchLoss, LossTerms
 from modeling.tensors import Features, Tensor
 from training.config.training_config import TrainingOptions
-from training.loop.batch_gradients import (
+from training.loop.replica_gradients import (
     BatchGradients,
     Gradients,
     LossInputsT,

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support.two_weight_model import SumLoss, TwoWeightModel
-from training.loop.batch_gradients import (
+from training.loop.replica_gradients import (
     BatchGradients,
     Gradients,
 )

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import tensorflow as tf
 
-from training.loop.batch_gradients import offset_seed
+from training.loop.replica_gradients import offset_seed
 
 SEED = tf.constant([7, 9])
 
