@@ -17,7 +17,9 @@ The steps:
     ending.py: why a training ends, and that all workers end after the same step
     skipped_steps.py: counts the steps whose loss or gradient is not finite
     train_step.py: one step: gradients, clipping, update, on several devices
-    batch_gradients.py: the loss and gradients of a batch, at once or in parts
+    replica_gradients.py: the gradients of one device's part of a batch
+    step_gradients.py: their sums over all devices, how they are clipped, and
+        whether they are finite
     callbacks.py: `Callback`: what runs after each step
     summary_callback.py: adds the losses to the history
     best_step_callback.py: evaluates, and keeps the weights of the best step

@@ -1,5 +1,6 @@
-"""Computes the loss of a batch and its gradients, at once or in micro-batches.
+"""Computes the gradients of one replica's part of a batch.
 
+The replica computes them at once, or in micro-batches.
 A loss (modeling/base_loss.py) returns sums over examples, and the divisors of
 these sums. Each micro-batch (gradient accumulation) and each replica computes
 its own sums, and divides them by the divisors of the complete batch.
@@ -18,7 +19,7 @@ from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
 
 # A function (index) -> gradients of a micro-batch.
 ComputeMicroBatch: TypeAlias = (
-    "tf.types.experimental.PolymorphicFunction[[tf.Tensor], Gradients]"
+    "tf.types.experimental.PolymorphicFunction[[tf.Tensor], ReplicaGradients]"
 )
 # What a model returns in training, and its loss reads.
 LossInputsT = TypeVar("LossInputsT")
@@ -45,8 +46,11 @@ class Trainable(Protocol[LossInputsT_co]):
         """Returns the outputs of the network, which the loss reads."""
 
 
-class Gradients(NamedTuple):
-    """Losses and gradients of a batch, or of a micro-batch.
+class ReplicaGradients(NamedTuple):
+    """Losses and gradients of a replica's batch, or of a micro-batch in it.
+
+    They are parts of sums: those of all micro-batches add up to those of the
+    replica's batch, and those of all replicas to those of the step.
 
     Attributes:
         dense: {index of a trainable variable: dense gradient} for the variables
@@ -75,8 +79,8 @@ class Gradients(NamedTuple):
         return tf.sqrt(tf.reduce_sum(tf.stack(squares)))
 
 
-class BatchGradients(Generic[LossInputsT]):
-    """Computes the gradients of batches, on one replica.
+class GradientComputer(Generic[LossInputsT]):
+    """Computes the gradients of a replica's part of each batch.
 
     Args:
         model: the model to train, already built.
@@ -104,7 +108,7 @@ class BatchGradients(Generic[LossInputsT]):
 
     def compute(
         self, features: Features, divisors: LossTerms, seed: Tensor
-    ) -> Gradients:
+    ) -> ReplicaGradients:
         """Computes the losses and the gradients of a replica's batch.
 
         Args:
@@ -123,12 +127,12 @@ class BatchGradients(Generic[LossInputsT]):
 
     def _sum_micro_batches(
         self, features: Features, divisors: LossTerms, seed: Tensor
-    ) -> Gradients:
+    ) -> ReplicaGradients:
         """Computes the micro-batches in turn, and adds up the results."""
         micro_batches = _split_batch(features, self._num_micro_batches)
 
         @tf.function(autograph=False)
-        def compute_micro_batch_at(index: tf.Tensor) -> Gradients:
+        def compute_micro_batch_at(index: tf.Tensor) -> ReplicaGradients:
             micro_batch_seed = offset_seed(seed, index * self._num_replicas)
             micro_batch = _select_micro_batch(micro_batches, index, features)
             return self._compute_micro_batch(
@@ -136,8 +140,8 @@ class BatchGradients(Generic[LossInputsT]):
             )
 
         def add_micro_batch(
-            index: tf.Tensor, sums: Gradients
-        ) -> tuple[tf.Tensor, Gradients]:
+            index: tf.Tensor, sums: ReplicaGradients
+        ) -> tuple[tf.Tensor, ReplicaGradients]:
             gradients = compute_micro_batch_at(index)
             return index + 1, tf.nest.map_structure(tf.add, sums, gradients)
 
@@ -156,7 +160,7 @@ class BatchGradients(Generic[LossInputsT]):
 
     def _compute_micro_batch(
         self, features: Features, divisors: LossTerms, seed: Tensor
-    ) -> Gradients:
+    ) -> ReplicaGradients:
         """Runs the network forward and backward on a micro-batch."""
         variables = self._model.trainable_variables
         with tf.GradientTape() as tape:
@@ -183,7 +187,7 @@ class BatchGradients(Generic[LossInputsT]):
             dense[index] = tf.convert_to_tensor(grad)
             # IndexedSlices do not record the variable's number of rows.
             dense[index].set_shape(variables[index].shape)
-        return Gradients(dense, squares, {**means, "loss": total})
+        return ReplicaGradients(dense, squares, {**means, "loss": total})
 
 
 def _split_batch(features: Features, num_micro_batches: int) -> Features:
@@ -213,13 +217,15 @@ def _select_micro_batch(
     return micro_batch
 
 
-def _create_zeros(compute: ComputeMicroBatch, index: tf.Tensor) -> Gradients:
+def _create_zeros(
+    compute: ComputeMicroBatch, index: tf.Tensor
+) -> ReplicaGradients:
     """Returns zeros in the shapes of a function's results, without calling it.
 
     `index`, int [], is the index of any micro-batch.
     """
     concrete_function = compute.get_concrete_function(index)
-    zeros: Gradients = tf.nest.map_structure(
+    zeros: ReplicaGradients = tf.nest.map_structure(
         lambda output: tf.zeros(output.shape, output.dtype),
         concrete_function.structured_outputs,
     )

@@ -4,7 +4,7 @@ from absl import logging
 
 from data.arrays import IntArray
 from files.paths import StrPath
-from training.loop.train_step import Outcome
+from training.loop.step_gradients import Outcome
 
 # Number of skipped steps in a row that end a training.
 MAX_SKIPPED_STEPS = 10

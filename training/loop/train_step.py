@@ -1,15 +1,14 @@
 """Runs training steps, on one or more devices.
 
-A step computes the gradients of the next batch (batch_gradients.py), sums them
-over all replicas, clips them, and applies them.
+In a step, each replica computes the gradients of its part of the next batch
+(replica_gradients.py). Their sums over all replicas (step_gradients.py) are
+clipped and applied.
 """
 
-import enum
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import keras
-import numpy as np
 import tensorflow as tf
 from keras.optimizers import LossScaleOptimizer
 
@@ -18,31 +17,19 @@ from modeling.base_loss import BatchLoss, LossTerms
 from modeling.tensors import Features, Tensor
 from training.config.training_config import TrainingOptions
 from training.loop.replica_gradients import (
-    BatchGradients,
-    Gradients,
+    GradientComputer,
     LossInputsT,
+    ReplicaGradients,
     Trainable,
     offset_seed,
 )
+from training.loop.step_gradients import (
+    Outcome,
+    StepGradients,
+    create_step_gradients,
+    sum_over_replicas,
+)
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
-
-ValuesT = TypeVar("ValuesT")
-
-
-class Outcome(enum.IntEnum):
-    """Whether a step updated the weights, and if not, why it was skipped.
-
-    Attributes:
-        APPLIED: the step updated the weights.
-        OVERFLOWED: the step was skipped, because float16's loss scaling made
-            the gradient overflow, which is normal.
-        NOT_FINITE: the step was skipped, because its loss or gradient is not
-            finite.
-    """
-
-    APPLIED = 0
-    OVERFLOWED = 1
-    NOT_FINITE = 2
 
 
 class StepResult(NamedTuple):
@@ -58,24 +45,6 @@ class StepResult(NamedTuple):
     outcomes: IntArray
 
 
-class _StepGradients(NamedTuple):
-    """Gradients and losses of a step, summed over all replicas.
-
-    Attributes:
-        dense: {index of a trainable variable: dense gradient}, not clipped yet.
-        clip_factor: factor by which to multiply the gradients to clip them.
-        norm: global norm of the gradients.
-        losses: {name: loss}.
-        outcome: an `Outcome`, int [].
-    """
-
-    dense: dict[int, tf.Tensor]
-    clip_factor: tf.Tensor
-    norm: tf.Tensor
-    losses: dict[str, Tensor]
-    outcome: tf.Tensor
-
-
 class _StepTensors(NamedTuple):
     """The tensors of a StepResult, inside of a tf.function."""
 
@@ -87,8 +56,8 @@ class TrainStep:
     """A training step, which reads a batch and updates the model's weights.
 
     It replaces Keras's `train_step`, so that micro-batches and replicas add up
-    to the gradients of the complete batch (batch_gradients.py), and a loss that
-    is not finite does not destroy a long run.
+    to the gradients of the complete batch, and a loss that is not finite does
+    not destroy a long run.
 
     A step whose loss or gradient is not finite does not change the weights.
     Each step sums the gradients over all replicas, clips them by their global
@@ -129,8 +98,8 @@ class TrainStep:
         self._divisors_of = loss.divisors
         self._clip_norm = training_options.clip_norm
         self._uses_default_strategy = _is_default_strategy(self.strategy)
-        self._compute_gradients = _compile_gradients(
-            BatchGradients(
+        self._compute_replica_gradients = _compile_computer(
+            GradientComputer(
                 model,
                 loss,
                 optimizer,
@@ -167,7 +136,7 @@ class TrainStep:
         applies their sum over all replicas.
         """
         features = next(batches)
-        gradients: _StepGradients = self.strategy.run(
+        gradients: StepGradients = self.strategy.run(
             self._compute_step_gradients, args=(features,)
         )
         norm, losses, outcome = tf.nest.map_structure(
@@ -189,32 +158,20 @@ class TrainStep:
         self.optimizer.iterations.assign(step + 1)
         return _StepTensors(logs, outcome[tf.newaxis])
 
-    def _compute_step_gradients(self, features: Features) -> _StepGradients:
-        """Computes the gradients, losses and outcome of a step, on one replica.
+    def _compute_step_gradients(self, features: Features) -> StepGradients:
+        """Computes the gradients and the outcome of a step, on one replica.
 
-        Runs the network forward and backward on the replica's part of the
-        batch, sums the losses and the gradients over all replicas, and finds
-        out by them what becomes of the step.
+        `features` are the replica's part of the batch.
         """
-        divisors = _all_reduce(self._divisors_of(features))
+        divisors = sum_over_replicas(self._divisors_of(features))
         seed = offset_seed(
             self._draw_seed(),
             tf.distribute.get_replica_context().replica_id_in_sync_group,
         )
-        gradients = _all_reduce(
-            self._compute_gradients(features, divisors, seed)
-        )
-        losses = gradients.losses
-        norm = gradients.global_norm()
-        scale = tf.cast(loss_scale_of(self.optimizer), norm.dtype)
-        outcome = _choose_outcome(losses["loss"], norm, scale)
-        clip_factor = _compute_clip_factor(norm, self._clip_norm * scale)
-        return _StepGradients(
-            dense=gradients.dense,
-            clip_factor=clip_factor,
-            norm=norm / scale,
-            losses=losses,
-            outcome=outcome,
+        return create_step_gradients(
+            self._compute_replica_gradients(features, divisors, seed),
+            clip_norm=self._clip_norm,
+            loss_scale=loss_scale_of(self.optimizer),
         )
 
     def _apply_gradients(
@@ -304,42 +261,10 @@ def _is_default_strategy(strategy: tf.distribute.Strategy) -> bool:
         return not tf.distribute.has_strategy()
 
 
-def _compile_gradients(
-    batch_gradients: BatchGradients[LossInputsT], *, jit_compile: bool
-) -> Callable[[Features, LossTerms, Tensor], Gradients]:
-    """Returns `BatchGradients.compute`, compiled by XLA if `jit_compile`."""
+def _compile_computer(
+    computer: GradientComputer[LossInputsT], *, jit_compile: bool
+) -> Callable[[Features, LossTerms, Tensor], ReplicaGradients]:
+    """Returns `GradientComputer.compute`, compiled by XLA if `jit_compile`."""
     if not jit_compile:
-        return batch_gradients.compute
-    return tf.function(
-        batch_gradients.compute, jit_compile=True, autograph=False
-    )
-
-
-def _choose_outcome(
-    loss: Tensor, norm: tf.Tensor, scale: tf.Tensor
-) -> tf.Tensor:
-    """Returns the outcome of a step, by the loss and the gradient's norm."""
-    # If the loss is finite and the loss scale is above 1, the scale may be the
-    # only reason why the gradient is not finite.
-    is_finite = tf.math.is_finite(loss)
-    is_overflow = is_finite & (scale > 1)
-    skipped = tf.where(is_overflow, Outcome.OVERFLOWED, Outcome.NOT_FINITE)
-    is_applied = tf.math.is_finite(norm) & is_finite
-    return tf.where(is_applied, Outcome.APPLIED, skipped)
-
-
-def _compute_clip_factor(norm: tf.Tensor, limit: tf.Tensor) -> tf.Tensor:
-    """Returns the factor that clips gradients of this global norm to the limit.
-
-    The factor is NaN if the norm is not finite, as in tf.clip_by_global_norm.
-    """
-    factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
-    return tf.where(tf.math.is_finite(norm), factor, np.nan)
-
-
-def _all_reduce(values: ValuesT) -> ValuesT:
-    """Returns the sums of values over all replicas. Each replica calls it."""
-    context = tf.distribute.get_replica_context()
-    if context.num_replicas_in_sync == 1:
-        return values
-    return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
+        return computer.compute
+    return tf.function(computer.compute, jit_compile=True, autograph=False)

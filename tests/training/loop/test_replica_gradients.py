@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from tests.support.two_weight_model import SumLoss, TwoWeightModel
 from training.loop.replica_gradients import (
-    BatchGradients,
-    Gradients,
+    GradientComputer,
+    ReplicaGradients,
 )
 from training.optimizers import adamw
 
@@ -27,7 +27,7 @@ def compute_gradients(num_micro_batches, scale=None):
             optimizer, initial_scale=scale
         )
         optimizer.build(model.trainable_variables)
-    gradients = BatchGradients(
+    gradients = GradientComputer(
         model,
         loss,
         optimizer,
@@ -55,12 +55,12 @@ def test_the_loss_scale_multiplies_the_gradients_only(num_micro_batches):
 
 def test_the_norm_is_of_all_gradients_together():
     dense = {0: tf.constant([3.0, 0.0]), 1: tf.constant([[4.0], [12.0]])}
-    assert float(Gradients(dense, {}, {}).global_norm()) == 13.0
+    assert float(ReplicaGradients(dense, {}, {}).global_norm()) == 13.0
 
 
 def test_slices_of_one_row_are_squared_each_for_itself():
     """As in Google's code: two slices of 3 and 4 count 5, not 7."""
-    gradients = Gradients(
+    gradients = ReplicaGradients(
         dense={0: tf.constant([7.0])},
         squares={0: tf.constant(3.0**2 + 4.0**2)},
         losses={},

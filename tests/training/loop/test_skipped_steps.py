@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.log_lines import logged_warnings
 from training.loop.skipped_steps import SkippedStepCounter
-from training.loop.train_step import Outcome
+from training.loop.step_gradients import Outcome
 
 
 @pytest.fixture

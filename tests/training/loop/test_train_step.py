@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support.two_weight_model import TwoWeightModel, create_loop_trainer
-from training.loop.train_step import Outcome
+from training.loop.step_gradients import Outcome
 
 
 @pytest.fixture
