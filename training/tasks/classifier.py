@@ -29,22 +29,22 @@ from model_folders.bert_config import BertConfig
 from model_folders.head_settings import ClassifierSettings, HeadSettings
 from model_folders.output_modes import MULTILABEL, REGRESSION
 from model_folders.scores import Scores
-from training import task
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
+from training.task import Batches, EncodedSet, FineTuningTask, Scoring
 
 if TYPE_CHECKING:
     from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
     from modeling.tensors import Tensor
 
-_EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
+_EncodedSet: TypeAlias = EncodedSet[InputExample, int]
 # A length that no text reaches, in WordPieces.
 _UNLIMITED_LENGTH = 2**31
 
 
 class ClassifierTask(
-    task.FineTuningTask[ClassifierConfig, InputExample, int, FloatArray]
+    FineTuningTask[ClassifierConfig, InputExample, int, FloatArray]
 ):
     """Predicts a label, several labels or a number for a text or a pair.
 
@@ -84,7 +84,7 @@ class ClassifierTask(
         super().__init__(
             starting_point,
             loss=_create_classifier_loss(processor, [*class_weights.values()]),
-            scoring=task.Scoring(
+            scoring=Scoring(
                 # The first metric is the metric that the paper reports. The
                 # best step is the step with its best value.
                 processor.metrics,
@@ -187,8 +187,8 @@ class ClassifierTask(
         )
 
     def pool(
-        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
-    ) -> task.Batches[FloatArray]:
+        self, encoded_set: _EncodedSet, batches: Batches[FloatArray]
+    ) -> Batches[FloatArray]:
         """Combines the outputs of each text's windows (--doc_stride)."""
         if not self._doc_stride:
             return batches
@@ -202,7 +202,7 @@ class ClassifierTask(
         return label_codec.pool_batches(batches, first_records)
 
     def compute_scores(
-        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: Batches[FloatArray]
     ) -> Scores:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         return self._score_outputs(
@@ -212,7 +212,7 @@ class ClassifierTask(
     def write_dev_files(
         self,
         encoded_set: _EncodedSet,
-        batches: task.Batches[FloatArray],
+        batches: Batches[FloatArray],
         output_dir: str,
     ) -> None:
         """Writes the predictions of a dev set, and with --report report.html.
@@ -253,7 +253,7 @@ class ClassifierTask(
     def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
-        batches: task.Batches[FloatArray],
+        batches: Batches[FloatArray],
         output_dir: str,
     ) -> Scores:
         """Writes the predictions, and the file of --glue_submission."""

@@ -22,20 +22,20 @@ from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders.bert_config import BertConfig
 from model_folders.scores import Scores
-from training import task
 from training.config.classifier_config import ClassifierConfig
 from training.starting_point import StartingPoint
+from training.task import Batches, EncodedSet, FineTuningTask, Scoring
 
 if TYPE_CHECKING:
     from modeling.arguments import TaskModelArguments
     from modeling.base_loss import Loss
     from modeling.tensors import Tensor
 
-_EncodedSet: TypeAlias = task.EncodedSet[InputExample, None]
+_EncodedSet: TypeAlias = EncodedSet[InputExample, None]
 
 
 class EmbeddingTask(
-    task.FineTuningTask[ClassifierConfig, InputExample, None, FloatArray]
+    FineTuningTask[ClassifierConfig, InputExample, None, FloatArray]
 ):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
@@ -67,7 +67,7 @@ class EmbeddingTask(
         super().__init__(
             starting_point,
             loss=loss,
-            scoring=task.Scoring(
+            scoring=Scoring(
                 processor.metrics if evaluates_scores else ("recall_1",),
                 eval_loss=loss if evaluates_scores == trains_scores else None,
                 # An export computes the vectors, and not their cosines.
@@ -123,7 +123,7 @@ class EmbeddingTask(
         return modeling.BertEmbedder(bert_config, **arguments)
 
     def compute_scores(
-        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: Batches[FloatArray]
     ) -> Scores:
         """Computes the recall, or the correlation with known scores."""
         return self._score_vectors(
@@ -133,7 +133,7 @@ class EmbeddingTask(
     def write_dev_files(
         self,
         encoded_set: _EncodedSet,
-        batches: task.Batches[FloatArray],
+        batches: Batches[FloatArray],
         output_dir: str,
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
@@ -147,7 +147,7 @@ class EmbeddingTask(
     def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
-        batches: task.Batches[FloatArray],
+        batches: Batches[FloatArray],
         output_dir: str,
     ) -> Scores:
         """Writes the cosines of the pairs of the test set."""

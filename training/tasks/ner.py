@@ -21,19 +21,17 @@ from model_folders.bert_config import BertConfig
 from model_folders.head_settings import TokenClassifierSettings
 from model_folders.output_modes import CLASSIFICATION
 from model_folders.scores import Scores
-from training import task
 from training.config.ner_config import NerConfig
 from training.starting_point import StartingPoint
+from training.task import Batches, EncodedSet, FineTuningTask, Scoring
 
 if TYPE_CHECKING:
     from modeling.arguments import TaskModelArguments
 
-_EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
+_EncodedSet: TypeAlias = EncodedSet[NerExample, NerFeatures]
 
 
-class NerTask(
-    task.FineTuningTask[NerConfig, NerExample, NerFeatures, FloatArray]
-):
+class NerTask(FineTuningTask[NerConfig, NerExample, NerFeatures, FloatArray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
@@ -56,7 +54,7 @@ class NerTask(
         super().__init__(
             starting_point,
             loss=modeling.TokenLoss(),
-            scoring=task.Scoring(
+            scoring=Scoring(
                 ("f1", "precision", "recall", "accuracy"),
                 eval_loss=modeling.TokenLoss(),
             ),
@@ -110,7 +108,7 @@ class NerTask(
         )
 
     def compute_scores(
-        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: Batches[FloatArray]
     ) -> Scores:
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._decode_tags(encoded_set, batches)
@@ -120,7 +118,7 @@ class NerTask(
     def write_dev_files(
         self,
         encoded_set: _EncodedSet,
-        batches: task.Batches[FloatArray],
+        batches: Batches[FloatArray],
         output_dir: str,
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
@@ -147,7 +145,7 @@ class NerTask(
     def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
-        batches: task.Batches[FloatArray],
+        batches: Batches[FloatArray],
         output_dir: str,
     ) -> Scores:
         """Writes the predicted tags, and scores them if true tags are known."""
@@ -169,7 +167,7 @@ class NerTask(
         return entity_scoring.score_entities(gold_tags, tags)
 
     def _decode_tags(
-        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: Batches[FloatArray]
     ) -> sentence_windows.ChosenTags:
         """Returns the tags of each sentence, and their probabilities."""
         probabilities = (

@@ -31,19 +31,19 @@ from model_folders.bert_config import BertConfig
 from model_folders.head_settings import SpanLabelerSettings
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
-from training import task
 from training.config.squad_config import SquadConfig
 from training.starting_point import StartingPoint
+from training.task import Batches, EncodedSet, FineTuningTask, Scoring
 
 if TYPE_CHECKING:
     from modeling.arguments import TaskModelArguments
 
-_EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
-_Batches: TypeAlias = task.Batches[SpanOutputs]
+_EncodedSet: TypeAlias = EncodedSet[SquadExample, SquadFeatures]
+_Batches: TypeAlias = Batches[SpanOutputs]
 
 
 class SquadTask(
-    task.FineTuningTask[SquadConfig, SquadExample, SquadFeatures, SpanOutputs]
+    FineTuningTask[SquadConfig, SquadExample, SquadFeatures, SpanOutputs]
 ):
     """Finds the answer to a question in a passage.
 
@@ -67,7 +67,7 @@ class SquadTask(
         super().__init__(
             starting_point,
             loss=modeling.SpanLoss(),
-            scoring=task.Scoring(
+            scoring=Scoring(
                 ("f1",),
                 # SQuAD's official scores are percentages, not fractions.
                 percentage_point=1.0,

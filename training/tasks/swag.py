@@ -18,19 +18,19 @@ from data.tables.table_layout import TableLayout
 from model_folders.bert_config import BertConfig
 from model_folders.output_modes import CLASSIFICATION
 from model_folders.scores import Scores
-from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.starting_point import StartingPoint
+from training.task import Batches, EncodedSet, FineTuningTask, Scoring
 
 if TYPE_CHECKING:
     from modeling.arguments import TaskModelArguments
 
 _METRICS = ("eval_accuracy",)
-_EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
+_EncodedSet: TypeAlias = EncodedSet[swag_examples.SwagExample, None]
 
 
 class SwagTask(
-    task.FineTuningTask[
+    FineTuningTask[
         FineTuningConfig, swag_examples.SwagExample, None, FloatArray
     ]
 ):
@@ -51,7 +51,7 @@ class SwagTask(
         super().__init__(
             starting_point,
             loss=modeling.ClassifierLoss(),
-            scoring=task.Scoring(_METRICS, eval_loss=modeling.ClassifierLoss()),
+            scoring=Scoring(_METRICS, eval_loss=modeling.ClassifierLoss()),
         )
         self.layout = layout
         self.max_seq_length = self.config.fine_tuning.max_seq_length
@@ -91,7 +91,7 @@ class SwagTask(
         return modeling.BertMultipleChoice(bert_config, **arguments)
 
     def compute_scores(
-        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: Batches[FloatArray]
     ) -> Scores:
         """Computes the accuracy of the chosen endings."""
         return self._score_outputs(
@@ -101,7 +101,7 @@ class SwagTask(
     def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
-        batches: task.Batches[FloatArray],
+        batches: Batches[FloatArray],
         output_dir: str,
     ) -> Scores:
         """Writes test_results.tsv and predictions.jsonl.

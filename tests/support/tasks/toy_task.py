@@ -27,7 +27,6 @@ from options.parsed_command import ParsedCommand
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import Flags
-from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.flow import fine_tune
 from training.loop import trainer_loading
@@ -36,8 +35,15 @@ from training.loop.trainer import Trainer
 from training.preparation.starting_point_loading import load_starting_point
 from training.run_files.run_folder import RunFolder
 from training.starting_point import InitialFolder, StartingPoint
+from training.task import (
+    AnyFineTuningTask,
+    Batches,
+    EncodedSet,
+    FineTuningTask,
+    Scoring,
+)
 
-TaskT = TypeVar("TaskT", bound=task.AnyFineTuningTask)
+TaskT = TypeVar("TaskT", bound=AnyFineTuningTask)
 
 
 def create_flags(folder: StrPath, **changes: object) -> Flags:
@@ -100,7 +106,7 @@ def load_tokenizer() -> FullTokenizer:
 
 
 def create_trainer(
-    created: task.AnyFineTuningTask, labels: Sequence[str] | None = None
+    created: AnyFineTuningTask, labels: Sequence[str] | None = None
 ) -> Trainer:
     """Returns the Trainer of a task's command that does not train."""
     plan = RunPlan(
@@ -170,7 +176,7 @@ class BertClassifier(modeling.BertClassifier):
         return outputs, seed
 
 
-class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
+class ToyTask(FineTuningTask[FineTuningConfig, int, None, FloatArray]):
     """Classifies sequences of WordPieces, by default all of one length.
 
     Args:
@@ -190,7 +196,7 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
     ) -> None:
         arguments: dict[str, Any] = {
             "loss": losses.ClassifierLoss(),
-            "scoring": task.Scoring(
+            "scoring": Scoring(
                 ("accuracy",), eval_loss=losses.ClassifierLoss()
             ),
         }
@@ -235,8 +241,8 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
 
     def compute_scores(
         self,
-        encoded_set: task.EncodedSet[int, None],
-        batches: task.Batches[FloatArray],
+        encoded_set: EncodedSet[int, None],
+        batches: Batches[FloatArray],
     ) -> Scores:
         for _ in batches:
             pass
@@ -244,8 +250,8 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
 
     def write_and_score_predictions(
         self,
-        encoded_set: task.EncodedSet[int, None],
-        batches: task.Batches[FloatArray],
+        encoded_set: EncodedSet[int, None],
+        batches: Batches[FloatArray],
         output_dir: str,
     ) -> Scores:
         return Scores()
@@ -254,7 +260,7 @@ class ToyTask(task.FineTuningTask[FineTuningConfig, int, None, FloatArray]):
 class TwoRecordsTask(ToyTask):
     """A task whose examples have two records each, and count by themselves."""
 
-    def epoch_length(self, train_set: task.EncodedSet[int, None]) -> int:
+    def epoch_length(self, train_set: EncodedSet[int, None]) -> int:
         return train_set.num_examples
 
     def encode(
