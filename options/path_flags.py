@@ -81,7 +81,7 @@ class NamedFolder(NamedTuple):
     """A folder of a flag.
 
     Attributes:
-        name: the name that the user gave to it, "" without one.
+        name: the name that the user gave to it, "" if there is none.
         folder: path of the folder.
     """
 

@@ -27,7 +27,7 @@ class InitialFolder:
     """The folder of the weights that a training command begins with.
 
     Attributes:
-        preset: what the files in the folder say, None for random weights.
+        preset: contents of the files in the folder, None for random weights.
         is_own_run: whether the folder is --output_dir, so that the command
             resumes, evaluates or exports the run in it.
     """
@@ -50,7 +50,12 @@ class InitialFolder:
 
 @dataclasses.dataclass(frozen=True)
 class StartingPoint(Generic[TrainingConfigT_co]):
-    """The flags, the folder, the network and the tokenizer of a training.
+    """All that a training command knows before it reads its data.
+
+    For example, a new run with --init_checkpoint=models/bert has the
+    `preset.folder` "models/bert", and `is_own_run` is False. When the same
+    command resumes the run in --output_dir=runs/mrpc, the `preset.folder` is
+    "runs/mrpc", and `is_own_run` is True.
 
     Attributes:
         parsed: the flags, and who decided them.
@@ -69,7 +74,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
     @property
     def preset(self) -> Preset | None:
-        """What the files of the initial weights say, None if random."""
+        """Contents of the initial weights' folder, None for random weights."""
         return self.initial_folder.preset
 
     @property

@@ -45,6 +45,10 @@ ContextT_co = TypeVar("ContextT_co", covariant=True)
 class EncodedSet(Generic[ExampleT_co, ContextT_co]):
     """A set of examples, and its records.
 
+    For example, a dev set of 2 long texts that become 5 windows has the name
+    "dev", `num_examples` = 2, `num_records` = 5, and with the index of its text
+    as each window's context the `decoding_contexts` [0, 0, 0, 1, 1].
+
     Attributes:
         name: name of the set: "train", "dev" or "test", or one of several dev
             sets, such as "dev_mm".
@@ -205,7 +209,7 @@ class FineTuningTask(
         return {**self.fixed_head_settings, "labels": self.labels}
 
     def check_preset(self, preset: Preset) -> None:
-        """Checks what the files beside the initial weights state.
+        """Checks what the files beside the initial weights say.
 
         By default does nothing. `fine_tune` has compared the network and the
         tokenizer with the flags before, and compares the labels itself.

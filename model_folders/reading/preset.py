@@ -55,7 +55,12 @@ class NetworkArguments(TypedDict):
 
 @dataclasses.dataclass(frozen=True)
 class Preset:
-    """Everything that the files in a folder state about the weights in it.
+    """Everything that the files in a folder say about the weights in it.
+
+    For example, the Preset of a classifier that was trained into the folder
+    `runs/mrpc` has the `folder` "runs/mrpc", the `vocab_file`
+    "runs/mrpc/vocab.txt", the `model_class` "BertClassifier" and the `labels`
+    ["0", "1"].
 
     Some entries of model.json are attributes of their own: `head_settings` is
     its entry `task`, and `training_settings` are the `settings` of its

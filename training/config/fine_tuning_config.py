@@ -114,7 +114,7 @@ class FineTuningConfig(TrainingConfig):
 
     @property
     def data_file(self) -> str | None:
-        """The file that the script splits itself, None without one."""
+        """The file that the script splits itself, None if there is none."""
         return None
 
     def files_of(self, set_name: SetName) -> Sequence[str]:
@@ -218,7 +218,7 @@ class DataFileConfig(FineTuningConfig):
 
     @property
     def data_file(self) -> str | None:
-        """The file that the script splits itself, None without one."""
+        """The file that the script splits itself, None if there is none."""
         return self.data_file_options.data_file
 
     @property

@@ -167,7 +167,7 @@ def _predict_test_sets(
 
     Args:
         fine_tuner: has the weights to predict with.
-        dev_evaluation: the evaluation of the dev sets, None without one.
+        dev_evaluation: the evaluation of the dev sets, None if there is none.
 
     Returns:
         the evaluation of the dev sets, with the scores of those that were
@@ -250,7 +250,7 @@ def _warn_of_missed_labels(
 def _list_dev_score_lines(
     task: AnyFineTuningTask, dev_scores: Scores
 ) -> list[str]:
-    """Returns a line about the main score on the dev set, [] without one."""
+    """Returns a line about the main score on the dev set, or [] if unknown."""
     metric = task.scoring.main_metric
     if metric not in dev_scores.overall:
         return []

@@ -37,7 +37,7 @@ class BestStepRule(NamedTuple):
 
         Args:
             evaluation: the evaluation of another step.
-            best: the evaluation to beat, None without one.
+            best: the evaluation to beat, None if there is none.
         """
         value = self.value_of(evaluation)
         if math.isnan(value):

@@ -24,8 +24,8 @@ def store_weights(trainer: Trainer, evaluation: Evaluation | None) -> None:
 
     Args:
         trainer: has the weights to store.
-        evaluation: the evaluation of this command, None without one. The card
-            of --export_weights shows the scores of its step.
+        evaluation: the evaluation of this command, None if it evaluated
+            nothing. The card of --export_weights shows the scores of its step.
     """
     trainer.run_folder.best_step.link_weights()
     path = trainer.config.training.export_weights

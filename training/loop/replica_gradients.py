@@ -1,10 +1,11 @@
 """Computes the gradients of one replica's part of a batch.
 
-The replica computes them at once, or in micro-batches.
+A replica computes them at once, or in micro-batches (gradient accumulation).
+
 A loss (modeling/base_loss.py) returns sums over examples, and the divisors of
-these sums. Each micro-batch (gradient accumulation) and each replica computes
-its own sums, and divides them by the divisors of the complete batch.
-So the loss and its gradients do not depend on how the batch is split.
+these sums. Each micro-batch and each replica computes its own sums, and divides
+them by the divisors of the complete batch. So the loss and its gradients do not
+depend on how the batch is split.
 """
 
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar

@@ -34,6 +34,10 @@ class CreateModel(Protocol):
 class RunPlan:
     """The plan of a training: its model, its loss, its steps and its settings.
 
+    For example, 3 epochs of 3,200 examples in batches of 32 have
+    `num_steps.training` = 300, and a task that answers yes or no has the
+    `labels` ["no", "yes"]. A command that only evaluates has `num_steps` None.
+
     Attributes:
         create_model: function that creates the task's model.
         loss: the task's loss.

@@ -27,8 +27,9 @@ from training.starting_point import StartingPoint
 class Trainer:
     """Trains one model.
 
-    The number of the step determines the next batch, the learning rate and what
-    is due. So a resumed run goes on as if it had not stopped.
+    The number of the step determines the next batch, the learning rate, and
+    whether to save or evaluate now. So a resumed run goes on as if it had not
+    stopped.
 
     Args:
         model: the task's model, already built. Its weights are saved.
@@ -41,7 +42,7 @@ class Trainer:
 
     Attributes:
         model, starting_point, run_folder, train_step: the arguments.
-        config: the flags, which state the batch size, the seed and the devices.
+        config: the flags, with the batch size, the seed and the devices.
         run_weights: the weights of the run, with the step that they are of.
     """
 

@@ -37,9 +37,9 @@ def load_trainer(
     Args:
         starting_point: the flags, the network and the tokenizer of the run.
         plan: what to train and record.
-        strategy: the strategy of the devices, as `devices.connect_devices`
-            returns it. It creates the variables.
-        teacher: the teacher to learn from, None without a teacher.
+        strategy: the devices, from `devices.connect_devices`. The variables of
+            the model are created on them.
+        teacher: the model to learn from in a distillation, or None.
 
     Returns:
         the Trainer, with the weights that `RunWeights.load_start` chooses.
@@ -72,7 +72,14 @@ def create_trainer(
 
     Sets the seed and the precision of the flags, which are global in Keras, so
     the weights do not depend on what was created before, such as the teacher.
-    Except for `run_folder`, the arguments are as in `load_trainer`.
+
+    Args:
+        starting_point: the flags, the network and the tokenizer of the run.
+        run_folder: the folder that the Trainer writes to.
+        plan: what to train and record.
+        strategy: the devices, from `devices.connect_devices`. The variables of
+            the model are created on them.
+        teacher: the model to learn from in a distillation, or None.
 
     Raises:
         ValueError: a flag does not fit the model or the devices. Or

@@ -25,7 +25,7 @@ def stated_flags_of(preset: Preset) -> dict[str, str | bool | None]:
 
     With any other values, the model would compute something else. So every
     command that reads the weights uses these values for the flags that the user
-    did not set. A value is None if no file states it.
+    did not set. A value is None if no file contains it.
     """
     return {
         "left_to_right": preset.network_arguments["left_to_right"],

@@ -42,8 +42,9 @@ def load_starting_point(
     that are still open.
 
     Raises:
-        ValueError: a required flag is not set, and no folder states it. Or
-            flags contradict each other, the folder, the run or a file.
+        ValueError: a required flag is not set, neither by the user nor by the
+            folder. Or flags contradict each other, the folder, the run or a
+            file.
         OSError: a file is missing, or cannot be read or downloaded.
     """
     parsed = _download_models(parsed)
@@ -119,7 +120,7 @@ def read_initial_folder(config: TrainingConfig) -> InitialFolder:
 def complete_flags(
     parsed: ParsedCommand[TrainingConfigT], initial_folder: InitialFolder
 ) -> ParsedCommand[TrainingConfigT]:
-    """Sets the open flags to the values that the folder of the weights states.
+    """Sets the open flags to the values in the folder of the weights.
 
     The network, the vocabulary and the casing come from the folder. The
     settings of the head are only used if the command does not train.
@@ -130,7 +131,7 @@ def complete_flags(
 
     Raises:
         ValueError: the folder contains a model of another class, or a value
-            that it states is not valid.
+            that is not valid.
     """
     preset = initial_folder.preset
     if preset is None:

@@ -113,7 +113,7 @@ def compute_dev_records_checksum(
     may be too large to read them for a checksum.
 
     Args:
-        config: tells how many batches are read, and of what size.
+        config: the flags, with the number and the size of the batches.
         dev_set_fingerprints: result of `fingerprint_dev_set`.
     """
     scored = [

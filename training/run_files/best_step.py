@@ -86,7 +86,7 @@ class BestStep:
             )
 
     def find_evaluation(self) -> Evaluation | None:
-        """Returns the evaluation of the best step, None without one.
+        """Returns the evaluation of the best step, None if there is none.
 
         An evaluation on another dev set than that of the command does not
         count.

@@ -67,8 +67,8 @@ class History:
             --summary_steps is 0, the files for TensorBoard.
         lines: lines of the file, which `read` reads.
         dev_set_checksum: checksum of the dev set that the command evaluates, 0
-            without one. Evaluations with other checksums are not comparable. It
-            is an attribute too.
+            if it evaluates none. Evaluations with other checksums are not
+            comparable. It is an attribute too.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class History:
         self._add(line)
 
     def find_evaluation(self, step: int) -> HistoryLine | None:
-        """Returns the line of the evaluation of a step, None without one."""
+        """Returns the line of a step's evaluation, None if there is none."""
         return self._lines.get(("eval", step))
 
     def find_best_step_at(self, checkpoint_step: int) -> int | None:

@@ -176,7 +176,7 @@ class RunFolder:
         return run_preset.model_json
 
     def find_best_checkpoint(self) -> str | None:
-        """Returns the path of the best step's checkpoint, None without one."""
+        """Returns the path of the best step's checkpoint, None if missing."""
         return find_best_checkpoint(
             self.output_dir, self._model_json_unless_training
         )
