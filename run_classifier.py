@@ -22,10 +22,13 @@ from training.tasks.classifier_setup import (
 
 
 def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
-    """Trains, evaluates, predicts and exports, as the flags request."""
+    """Trains, evaluates, predicts and exports, as the flags request.
+
+    The header of --data_file, the folder of the weights and the rows decide the
+    flags that the user did not set, in this order.
+    """
     with open_data_file(parsed.config) as table:
-        parsed = decide_columns(parsed, table)
-        starting_point = load_starting_point(parsed)
+        starting_point = load_starting_point(decide_columns(parsed, table))
         processor = open_processor(starting_point, table)
         starting_point = decide_by_rows(starting_point, processor.sets)
         classifier_task = load_task(starting_point, processor)

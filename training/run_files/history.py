@@ -28,7 +28,6 @@ from typing import (
     TypeAlias,
     TypedDict,
     cast,
-    get_args,
 )
 
 from files import atomic, json_files
@@ -40,7 +39,6 @@ from training.run_files.tensorboard_writer import TensorboardWriter
 HISTORY_FILE = "history.jsonl"
 # Kind of a line.
 LineKind: TypeAlias = Literal["train", "eval", "checkpoint"]
-LINE_KINDS: tuple[LineKind, ...] = get_args(LineKind)
 
 
 class HistoryLine(TypedDict):
