@@ -13,10 +13,7 @@ from model_folders.reading import hub, settings_check
 from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
 from training.extraction.extract_features_config import ExtractFeaturesConfig
-from training.extraction.extraction_setup import (
-    parse_layers,
-    read_model_files,
-)
+from training.extraction.extraction_setup import parse_layers, read_model_files
 from training.preparation.model_files import stated_flags_of
 
 

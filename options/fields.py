@@ -37,15 +37,7 @@ import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
-from typing import (
-    Any,
-    NamedTuple,
-    TypeAlias,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    cast,
-)
+from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 ValueT = TypeVar("ValueT")
 GroupT = TypeVar("GroupT")

@@ -16,7 +16,7 @@ What a command knows before it trains:
 What trains:
 
     optimizers/: AdamW, LAMB, learning rates
-    run_files/: the files of a run, such as its weights and its history
+    run_files/: the files of a run, such as its checkpoints and its history
     loop/: the `Trainer` of a run and its loading, the loop over its steps, and
         what both flows do at the end
 

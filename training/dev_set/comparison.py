@@ -20,10 +20,7 @@ from typing import NamedTuple
 from absl import logging
 
 from model_folders.reading.preset import Preset
-from training.config.fine_tuning_config import (
-    DataFileConfig,
-    FineTuningConfig,
-)
+from training.config.fine_tuning_config import DataFileConfig, FineTuningConfig
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 from training.dev_set.set_fingerprints import (
     DEV_SET,

@@ -12,10 +12,7 @@ from training.config.training_config import NumSteps
 from training.fine_tuning.dev_set_scores import score_dev_set
 from training.fine_tuning.encoded_sets import select_sets
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.best_step_callback import (
-    BestStepCallback,
-    BestStepRule,
-)
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback
 from training.loop.once_per_step import evaluate_once_per_step
 from training.loop.trainer import Trainer

@@ -24,9 +24,7 @@ from training.fine_tuning.encoded_sets import (
     write_encoded_sets,
 )
 from training.fine_tuning.fine_tuner import FineTuner
-from training.fine_tuning.plan import (
-    plan_fine_tuning,
-)
+from training.fine_tuning.plan import plan_fine_tuning
 from training.loop import devices, final_stages
 from training.loop.teacher_loading import load_teacher
 from training.loop.trainer_loading import load_trainer
@@ -37,12 +35,7 @@ from training.preparation.start_checks import (
 )
 from training.run_files.result_files import log_scores
 from training.run_files.run_folder import RunFolder
-from training.task import (
-    AnyFineTuningTask,
-    ContextT,
-    ExampleT,
-    FineTuningTask,
-)
+from training.task import AnyFineTuningTask, ContextT, ExampleT, FineTuningTask
 
 
 def fine_tune(

@@ -10,10 +10,7 @@ import modeling
 from model_folders.bert_config import BertConfig
 from model_folders.output_modes import OutputMode
 from model_folders.reading import settings_check
-from model_folders.reading.preset import (
-    Preset,
-    read_preset,
-)
+from model_folders.reading.preset import Preset, read_preset
 from training.config.model_config import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
 from training.loop.run_plan import CreateModel

@@ -15,10 +15,7 @@ from model_folders.checkpoint_folders import (
     list_checkpoint_steps,
 )
 from model_folders.reading import hub, settings_check
-from model_folders.reading.preset import (
-    Preset,
-    read_preset,
-)
+from model_folders.reading.preset import Preset, read_preset
 from model_folders.reading.weights_paths import check_exists
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig, TrainingConfigT

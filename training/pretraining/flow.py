@@ -30,10 +30,7 @@ from training.pretraining.evaluation import (
     warn_of_no_progress,
 )
 from training.pretraining.plan import plan_pretraining
-from training.pretraining.records import (
-    fingerprint_dev_set,
-    open_records,
-)
+from training.pretraining.records import fingerprint_dev_set, open_records
 from training.starting_point import StartingPoint
 
 

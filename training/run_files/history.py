@@ -21,14 +21,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import (
-    Literal,
-    NotRequired,
-    Self,
-    TypeAlias,
-    TypedDict,
-    cast,
-)
+from typing import Literal, NotRequired, Self, TypeAlias, TypedDict, cast
 
 from files import atomic, json_files
 from files.typed_dict_checks import find_malformed_entry

@@ -15,10 +15,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.fine_tuning.encoded_sets import write_encoded_sets
 from training.fine_tuning.fine_tuner import FineTuner
-from training.fine_tuning.flow import (
-    end_with_scores,
-    end_without_scores,
-)
+from training.fine_tuning.flow import end_with_scores, end_without_scores
 from training.run_files.history import HISTORY_FILE, read_history
 from training.task import Scoring
 

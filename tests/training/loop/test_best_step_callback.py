@@ -21,10 +21,7 @@ from tests.support.two_weight_model import (
     create_loop_trainer,
     fit_batches,
 )
-from training.loop.best_step_callback import (
-    BestStepCallback,
-    BestStepRule,
-)
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
 
 
 @pytest.fixture

@@ -5,10 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support.two_weight_model import SumLoss, TwoWeightModel
-from training.loop.replica_gradients import (
-    GradientComputer,
-    ReplicaGradients,
-)
+from training.loop.replica_gradients import GradientComputer, ReplicaGradients
 from training.optimizers import adamw
 
 SEED = tf.constant([7, 9])

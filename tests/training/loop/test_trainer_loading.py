@@ -12,11 +12,7 @@ from tests.support.models import SMALL
 from tests.support.tasks.toy_task import create_config, create_starting_point
 from training.loop.run_plan import RunPlan
 from training.loop.trainer_loading import load_trainer
-from training.run_files.history import (
-    HISTORY_FILE,
-    format_line,
-    read_history,
-)
+from training.run_files.history import HISTORY_FILE, format_line, read_history
 
 
 @pytest.fixture

@@ -8,10 +8,7 @@ import modeling
 from model_folders import kinds
 from model_folders.training_settings import TrainingSettings
 from tests.support.models import SMALL
-from tests.support.tasks.toy_task import (
-    create_config,
-    create_starting_point,
-)
+from tests.support.tasks.toy_task import create_config, create_starting_point
 from training.config.training_config import NumSteps
 from training.loop import trainer_loading
 from training.loop.run_plan import RunPlan

@@ -10,10 +10,7 @@ import tensorflow as tf
 from tests.support import golden
 from training.config.training_config import OptimizerOptions
 from training.optimizers import optimization
-from training.optimizers.adamw import (
-    AdamWeightDecayOptimizer,
-    LAMBOptimizer,
-)
+from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
 
 
 @pytest.fixture(params=["plain", "eager", "compiled"])

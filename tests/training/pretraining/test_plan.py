@@ -16,10 +16,7 @@ from training.pretraining.plan import (
     compute_dev_records_checksum,
     plan_pretraining,
 )
-from training.pretraining.records import (
-    PretrainingRecords,
-    fingerprint_dev_set,
-)
+from training.pretraining.records import PretrainingRecords, fingerprint_dev_set
 from training.starting_point import InitialFolder
 
 
