@@ -272,14 +272,14 @@ def defined_in(file):
     return names
 
 
-def test_the_steps_of_the_walks_exist():
+def test_the_functions_of_the_walks_exist():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     walks = page.split("\n## Four walks\n")[1].split("\n## ")[0]
-    # The steps to read first are bold.
-    step = r"^\| `([\w./]+)` \| (?:\*\*)?`([\w.]+)`(?:\*\*)? \|"
-    steps = re.findall(step, walks, re.M)
-    assert len(steps) == len(re.findall(r"^\| `", walks, re.M))
-    for file, name in steps:
+    # The functions to read first are bold.
+    row = r"^\| `([\w./]+)` \| (?:\*\*)?`([\w.]+)`(?:\*\*)? \|"
+    functions = re.findall(row, walks, re.M)
+    assert len(functions) == len(re.findall(r"^\| `", walks, re.M))
+    for file, name in functions:
         assert name in defined_in(file), f"{file}: {name}"
 
 
