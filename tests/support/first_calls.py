@@ -56,8 +56,9 @@ def run_and_note_calls(
 ) -> list[Function]:
     """Runs a script in a folder, and returns the functions that it calls."""
     output = folder / f"{script}.json"
-    command = ("-m", "tests.support.first_calls", output, ROOT / script, *flags)
-    fresh_process.run(*command, cwd=folder).check()
+    fresh_process.run(
+        "-m", __name__, output, ROOT / script, *flags, cwd=folder
+    ).check()
     calls = json.loads(output.read_text(encoding="utf-8"))
     return [(file, name) for file, name in calls]
 
