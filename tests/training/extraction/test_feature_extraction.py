@@ -27,8 +27,8 @@ def tokenizer():
     return FullTokenizer(SAMPLES / "vocab.txt")
 
 
-def create_flags(folder, **flags):
-    """Returns the flags of a command that reads and writes in a folder."""
+def create_config(folder, **flags):
+    """Returns the Config of a command that reads and writes in a folder."""
     return ExtractFeaturesConfig.from_values(
         input_file=str(folder / "in.txt"),
         output_file=str(folder / "out.jsonl"),
@@ -105,7 +105,7 @@ def test_padding_has_no_vectors(tokenizer):
 
 def test_lines_are_numbered_through_all_batches(tokenizer, tmp_path):
     (tmp_path / "in.txt").write_text("the sea\na boat\na river\n")
-    config = create_flags(tmp_path, batch_size=2)
+    config = create_config(tmp_path, batch_size=2)
     num_lines = feature_extraction.write_vectors(
         config, tokenizer, [-1], IdPredictor()
     )
