@@ -93,9 +93,9 @@ def test_the_bytes_do_not_depend_on_the_processes(
     assert done.status == 1
     words = "1499 answered, 2 failed, 1 without text"
     assert f"{words}; wrote out-*-of-00005.{ending}" in done.stderr
-    made = [*shards_of(folder, "out").values()]
-    assert len(made) == 5
-    assert made == jobs[ending]
+    shards = [*shards_of(folder, "out").values()]
+    assert len(shards) == 5
+    assert shards == jobs[ending]
     assert not [*folder.glob("*.work"), *folder.glob("*.lock")]
 
 
@@ -112,9 +112,11 @@ def test_the_replies_are_those_of_one_file(jobs, whole_replies):
     assert len(lines) == len(whole_replies) == 1501
     for line, reply in zip(lines, whole_replies, strict=True):
         row, expected = json.loads(line), dict(reply)
-        numbers = [*row.pop("probabilities", {}).values()]
-        wanted = [*expected.pop("probabilities", {}).values()]
-        np.testing.assert_allclose(numbers, wanted, atol=1e-5)
+        probabilities = [*row.pop("probabilities", {}).values()]
+        expected_probabilities = [*expected.pop("probabilities", {}).values()]
+        np.testing.assert_allclose(
+            probabilities, expected_probabilities, atol=1e-5
+        )
         if "label" in expected and "predicted_label" not in expected:
             expected["predicted_label"] = expected.pop("label")
         assert row == expected
@@ -218,14 +220,14 @@ def test_parquet_is_answered_by_groups_of_rows(folder, predict):
     predict("p.csv", input_file="in.parquet", num_shards=4)
     predict("whole.csv", input_file="in.parquet")
     parts = shards_of(folder, "p").values()
-    outcome = [
+    rows = [
         row
         for part in parts
         for row in csv.DictReader(part.decode().splitlines())
     ]
     assert len(parts) == 4
     with (folder / "whole.csv").open() as file:
-        for row, expected in zip(outcome, csv.DictReader(file), strict=True):
+        for row, expected in zip(rows, csv.DictReader(file), strict=True):
             for name in ("id", "text", "more.a", "label"):
                 assert row[name] == expected[name]
 
@@ -245,15 +247,15 @@ def test_every_task_has_its_columns_before_the_first_reply(
     with (folder / f"{kind}.csv").open() as file:
         expected = [*csv.DictReader(file)]
     (part,) = shards_of(folder, f"{kind}_all").values()
-    outcome = [*csv.DictReader(part.decode().splitlines())]
-    for row, wanted in zip(outcome, expected, strict=True):
-        assert row.keys() - wanted.keys() <= {
+    rows = [*csv.DictReader(part.decode().splitlines())]
+    for row, expected_row in zip(rows, expected, strict=True):
+        assert row.keys() - expected_row.keys() <= {
             "num_wordpieces_cut",
             "num_masks_cut",
             "line",
             "error",
         }
-        assert {name: row[name] for name in wanted} == wanted
+        assert {name: row[name] for name in expected_row} == expected_row
 
 
 # Flags of the job that the next tests begin with.

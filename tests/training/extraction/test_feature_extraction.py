@@ -41,7 +41,9 @@ def test_read_examples_splits_a_line_into_a_text_or_a_pair(tmp_path):
     path = tmp_path / "in.txt"
     path.write_text(" The sea. \nA boat. ||| A harbor.\n")
     examples = feature_extraction.read_examples(str(path))
-    assert [(x.guid, x.text_a, x.text_b) for x in examples] == [
+    assert [
+        (example.guid, example.text_a, example.text_b) for example in examples
+    ] == [
         (0, "The sea.", None),
         (1, "A boat.", "A harbor."),
     ]
