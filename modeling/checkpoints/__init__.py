@@ -3,7 +3,7 @@
 Begin with loading.py. Each format has modules of its name in
 `model_folders.formats`, which read its files without Keras, and modules here:
 
-    in formats/     loads                      writes
+    format          loads                      writes
     tf1             tf1_checkpoint.py          tf1_writer.py
     huggingface     huggingface_checkpoint.py  huggingface_writer.py
     kerashub        converted_checkpoint.py    kerashub_writer.py

@@ -89,12 +89,12 @@ def free_ports(count):
     """Returns ports that no process uses."""
     sockets = [socket.socket() for _ in range(count)]
     try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        for port_socket in sockets:
+            port_socket.bind(("127.0.0.1", 0))
+        return [port_socket.getsockname()[1] for port_socket in sockets]
     finally:
-        for one in sockets:
-            one.close()
+        for port_socket in sockets:
+            port_socket.close()
 
 
 @contextlib.contextmanager
@@ -136,24 +136,24 @@ def test_two_workers_have_the_losses_of_one_and_end_together(
 ):
     with workers(flags, tmp_path) as pair:
         stop_after_some_steps(pair[1], tmp_path)
-        done = [one.finish() for one in pair]
+        results = [worker.finish() for worker in pair]
     losses = recorded_losses(tmp_path)
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
-    statuses = [one.status for one in done]
-    assert statuses == [STOPPED_STATUS] * 2, done
+    statuses = [result.status for result in results]
+    assert statuses == [STOPPED_STATUS] * 2, results
     (saved,) = list_checkpoint_steps(tmp_path)
     # Workers agree to stop only now and then.
     assert saved % AGREEMENT_STEPS == 0
-    for one in done:
-        assert f"Stopped after step {saved}," in one.stderr
+    for result in results:
+        assert f"Stopped after step {saved}," in result.stderr
 
 
 @pytest.mark.slow
 def test_a_resumed_chief_that_loses_its_worker_ends(flags, tmp_path):
     with workers(flags, tmp_path) as pair:
         stop_after_some_steps(pair[1], tmp_path)
-        for one in pair:
-            one.finish()
+        for worker in pair:
+            worker.finish()
     (saved,) = list_checkpoint_steps(tmp_path)
     flags = flags | {"save_checkpoints_steps": 10}
     with workers(flags, tmp_path) as (chief, worker):

@@ -70,9 +70,9 @@ def flags_of(script, *roles):
 @pytest.mark.parametrize("script", ORIGINAL)
 def test_each_flag_of_googles_script_exists_with_its_default(script):
     names = {
-        f"{each.name}="
-        f"{None if each.default is dataclasses.MISSING else each.default!r}"
-        for each in flags_of(script)
+        f"{flag.name}="
+        f"{None if flag.default is dataclasses.MISSING else flag.default!r}"
+        for flag in flags_of(script)
     }
     assert {*ORIGINAL[script].split()} <= names
 
@@ -80,9 +80,11 @@ def test_each_flag_of_googles_script_exists_with_its_default(script):
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_every_flag_for_a_path_is_checked(script):
     path_name = re.compile(r".*_(file|dir|checkpoint)|export_weights")
-    types = {each.name: each.path_type for each in flags_of(script)}
+    types = {flag.name: flag.path_type for flag in flags_of(script)}
     types_of_paths = {
-        k: v for k, v in types.items() if v or path_name.fullmatch(k)
+        name: path_type
+        for name, path_type in types.items()
+        if path_type or path_name.fullmatch(name)
     }
     # The type of a flag that is not defined as a path is None.
     assert None not in types_of_paths.values(), types_of_paths
@@ -105,8 +107,8 @@ def test_every_flag_for_a_path_is_checked(script):
 )
 def test_every_flag_of_a_run_has_a_role(script):
     """The role decides what a changed flag means to a finished run."""
-    roles = {each.name for each in flags_of(script, *Role)}
-    assert roles == {each.name for each in flags_of(script)}
+    with_role = {flag.name for flag in flags_of(script, *Role)}
+    assert with_role == {flag.name for flag in flags_of(script)}
 
 
 def run_fresh(commands):

@@ -40,8 +40,8 @@ def test_folders_before_a_pattern_are_not_read_as_patterns(
     folder, pattern, matches, is_absolute
 ):
     before = str(folder) if is_absolute else f"./{ODD}"
-    found = paths.list_matches(f"{before}/{pattern}")
-    assert found == [f"{before}/{name}" for name in matches]
+    matched_paths = paths.list_matches(f"{before}/{pattern}")
+    assert matched_paths == [f"{before}/{name}" for name in matches]
 
 
 @pytest.mark.parametrize("start", [ODD, f"./{ODD}", "elsewhere/link[1]/.."])

@@ -51,9 +51,18 @@ def pretraining_divergence(student, teacher, features):
     return total + pairs.mean()
 
 
+def classes_divergence(student, teacher, features):
+    return divergence(student, teacher).mean()
+
+
+def squared_difference(student, teacher, features):
+    return np.square(student - teacher).mean()
+
+
+# Functions of the outputs of the student and of the teacher, and the features.
 CASES = [
-    (loss_cases.classifier_case, lambda s, t, f: divergence(s, t).mean()),
-    (loss_cases.regression_case, lambda s, t, f: np.square(s - t).mean()),
+    (loss_cases.classifier_case, classes_divergence),
+    (loss_cases.regression_case, squared_difference),
     (loss_cases.multi_label_case, labels_divergence),
     (loss_cases.span_case, spans_divergence),
     (loss_cases.token_case, tokens_divergence),

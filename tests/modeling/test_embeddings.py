@@ -29,7 +29,9 @@ def create_embeddings(**options):
     )
     layer.build()
     rng = np.random.default_rng(0)
-    layer.set_weights([rng.normal(size=w.shape) for w in layer.weights])
+    layer.set_weights(
+        [rng.normal(size=weight.shape) for weight in layer.weights]
+    )
     return layer
 
 

@@ -32,7 +32,9 @@ def block():
     )
     block.build()
     rng = np.random.default_rng(0)
-    block.set_weights([rng.normal(size=w.shape) for w in block.weights])
+    block.set_weights(
+        [rng.normal(size=weight.shape) for weight in block.weights]
+    )
     return block
 
 

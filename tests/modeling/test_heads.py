@@ -63,7 +63,7 @@ def expected_masked_lm_logits(head, inputs, words):
 def test_masked_words_are_predicted_with_the_word_embeddings():
     head = MaskedLanguageModelHead(CONFIG, initializer(), dtype="float64")
     head.build()
-    head.set_weights([draw_numbers(*w.shape) for w in head.weights])
+    head.set_weights([draw_numbers(*weight.shape) for weight in head.weights])
     inputs, words = draw_numbers(2, 3, WIDTH), draw_numbers(6, WIDTH)
     np.testing.assert_allclose(
         keras.ops.convert_to_numpy(head(inputs, words)),

@@ -101,11 +101,15 @@ def _order_difference(
 
 
 def _are_rows(value: object) -> TypeGuard[list[dict[str, object]]]:
-    return isinstance(value, list) and all(isinstance(x, dict) for x in value)
+    return isinstance(value, list) and all(
+        isinstance(row, dict) for row in value
+    )
 
 
 def _are_lines(value: object) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(x, str) for x in value)
+    return isinstance(value, list) and all(
+        isinstance(line, str) for line in value
+    )
 
 
 def _is_value(path: Keys, base: object, new: object) -> bool:
@@ -160,11 +164,13 @@ def report_differences(
             num_values += 1
             changed_names.append(name)
             continue
-        found = [*differences(base, new)]
-        _show_command(name, found, write)
-        num_changed = sum(difference.is_value for difference in found)
+        command_differences = [*differences(base, new)]
+        _show_command(name, command_differences, write)
+        num_changed = sum(
+            difference.is_value for difference in command_differences
+        )
         num_values += num_changed
-        num_words += len(found) - num_changed
+        num_words += len(command_differences) - num_changed
         if num_changed:
             changed_names.append(name)
     if changed_names:
@@ -177,11 +183,13 @@ def report_differences(
 
 
 def _show_command(
-    name: str, found: Sequence[Difference], write: Callable[[str], None]
+    name: str,
+    command_differences: Sequence[Difference],
+    write: Callable[[str], None],
 ) -> None:
     """Prints the differences of a command, but not all of a file with many."""
     num_of_file: collections.Counter[Keys] = collections.Counter()
-    for is_value, path, lines in found:
+    for is_value, path, lines in command_differences:
         file = path[:2]
         num_of_file[file] += 1
         if num_of_file[file] <= MAX_DIFFERENCES:

@@ -80,9 +80,9 @@ def clean(value: object) -> object:
     if isinstance(value, dict):
         return {
             re.sub(FILE_TIME, " TIME", key): (
-                "VARIES" if re.fullmatch(VARIABLE_KEYS, key) else clean(each)
+                "VARIES" if re.fullmatch(VARIABLE_KEYS, key) else clean(nested)
             )
-            for key, each in value.items()
+            for key, nested in value.items()
         }
     return [*map(clean, value)] if isinstance(value, list) else value
 
@@ -157,11 +157,11 @@ def read_signatures(path: Path) -> dict[str, dict[str, str]]:
     outputs = {}
     for name, signature in sorted(graph.signature_def.items()):
         for kind in ("inputs", "outputs"):
-            infos = getattr(signature, kind)
-            outputs[f"{name} {kind}"] = {
-                each: f"{info.dtype} {[x.size for x in info.tensor_shape.dim]}"
-                for each, info in sorted(infos.items())
-            }
+            described = {}
+            for tensor, info in sorted(getattr(signature, kind).items()):
+                shape = [dim.size for dim in info.tensor_shape.dim]
+                described[tensor] = f"{info.dtype} {shape}"
+            outputs[f"{name} {kind}"] = described
     return outputs
 
 
@@ -181,8 +181,8 @@ def describe(folder: StrPath, places: Places) -> dict[str, dict[str, object]]:
             continue
         if path.name.startswith("events.out."):
             name = f"{Path(name).parent}/events.out"
-            found = read_events(path)
-            events[name] = _join_events(events.get(name, {}), found)
+            new_events = read_events(path)
+            events[name] = _join_events(events.get(name, {}), new_events)
             files[name] = events[name]
             continue
         files[name] = _read_contents(path, places)
@@ -191,10 +191,12 @@ def describe(folder: StrPath, places: Places) -> dict[str, dict[str, object]]:
     return {"programs": programs, "files": files}
 
 
-def _join_events(before: Events, found: Events) -> Events:
-    for tag, values in before.items():
-        found[tag] = values | found.get(tag, {})
-    return dict(sorted(found.items()))
+def _join_events(earlier: Events, later: Events) -> Events:
+    joined = {
+        tag: earlier.get(tag, {}) | later.get(tag, {})
+        for tag in earlier.keys() | later.keys()
+    }
+    return dict(sorted(joined.items()))
 
 
 def _read_contents(path: Path, places: Places) -> object:

@@ -45,10 +45,17 @@ def write_inputs(folder: Path, samples: Path) -> None:
     task_files.write_entity_sets(folder / "entities")
     task_files.write_swag_sets(folder / "swag")
     texts = ["the river", "a boat sails", "the sky is blue", "an old lamp"]
-    rows = [(a, b, int(a == b)) for a in texts for b in texts]
+    rows = [
+        (text_a, text_b, int(text_a == text_b))
+        for text_a in texts
+        for text_b in texts
+    ]
     tables: dict[str, tuple[list[str], Sequence[Sequence[object]]]] = {
         "ranking": (["query", "passage", "relevance"], rows),
-        "pairs": (["text", "text_b"], [(x, f"{x} now") for x in texts]),
+        "pairs": (
+            ["text", "text_b"],
+            [(text, f"{text} now") for text in texts],
+        ),
         "scored_pairs": (["text", "text_b", "score"], rows),
     }
     for kind, (header, cells) in tables.items():
@@ -96,14 +103,19 @@ def _write_requests(folder: Path) -> None:
     questions = ["Who keeps the light?", "How many people?", TEXTS[2]]
     requests: dict[str, list[Any]] = {
         "texts": [{"text": text, "id": i} for i, text in enumerate(TEXTS)],
-        "pairs": [{"text_a": a, "text_b": b} for a, b in pairs],
+        "pairs": [
+            {"text_a": text_a, "text_b": text_b} for text_a, text_b in pairs
+        ],
         "masks": [
             {"text": "The [MASK] is blue."},
             {"text": f"{TEXTS[3]} [MASK]"},
             {"text": "[MASK] [MASK] and the sea"},
         ],
         "passages": [
-            {"query": "the boat", "passages": [x for x in TEXTS if x.strip()]},
+            {
+                "query": "the boat",
+                "passages": [text for text in TEXTS if text.strip()],
+            },
             {"query": "the boat", "passages": PASSAGES},
         ],
         "questions": [

@@ -77,7 +77,11 @@ class Recorder:
         for name in chosen:
             self._path(name).unlink(missing_ok=True)
         if self.base:
-            chosen = {k: v for k, v in chosen.items() if not v.stop_at}
+            chosen = {
+                name: command
+                for name, command in chosen.items()
+                if not command.stop_at
+            }
         for name in self._required(chosen):
             if self.base:
                 self._copy_from_base(self.base, name)
@@ -98,10 +102,14 @@ class Recorder:
             # A command comes after those that it needs, so one of the commands
             # that have started can always go on.
             ordered = [
-                x for x in commands.COMMANDS.values() if x.name in chosen
+                command
+                for command in commands.COMMANDS.values()
+                if command.name in chosen
             ]
             for command in ordered:
-                needs = [futures[x] for x in command.needs if x in futures]
+                needs = [
+                    futures[name] for name in command.needs if name in futures
+                ]
                 futures[command.name] = pool.submit(self._run, command, needs)
             for name, future in futures.items():
                 status, seconds = future.result()

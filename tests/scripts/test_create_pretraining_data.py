@@ -128,7 +128,9 @@ def test_another_flag_than_that_of_the_shards_is_refused(written_shards):
 def test_units_are_read_through_a_file_system_of_tensorflow(tmp_path):
     remote = f"file://{CORPUS}/harbor.txt"
     manifest = shards.create_shards(tmp_path, [remote])
-    (entry,) = [x for x in manifest["inputs"] if x["path"] == remote]
+    (entry,) = [
+        entry for entry in manifest["inputs"] if entry["path"] == remote
+    ]
     assert entry["bytes"] == (CORPUS / "harbor.txt").stat().st_size
 
 
@@ -145,14 +147,14 @@ def test_beam_makes_the_same_bytes(tmp_path):
         "runner": "DirectRunner",
         "direct_num_workers": 2,
     }
-    made = []
+    bytes_of_shards = {}
     for name, changes in (("beam", beam), ("own", {})):
         (tmp_path / name).mkdir()
         run_script(tmp_path / name, **flags, **changes).check()
         paths = sorted((tmp_path / name).glob("out-*"))
-        made.append([path.read_bytes() for path in paths])
-    assert len(made[0]) == 3
-    assert made[0] == made[1]
+        bytes_of_shards[name] = [path.read_bytes() for path in paths]
+    assert len(bytes_of_shards["beam"]) == 3
+    assert bytes_of_shards["beam"] == bytes_of_shards["own"]
 
 
 class ResumedJob(NamedTuple):

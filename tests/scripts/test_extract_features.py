@@ -56,8 +56,13 @@ def tokens_of(lines):
     """Returns each token with its layers' numbers, and [tokens, L, W]."""
     tokens = [token for line in lines for token in line["features"]]
     return (
-        [(x["token"], [y["index"] for y in x["layers"]]) for x in tokens],
-        np.array([[y["values"] for y in x["layers"]] for x in tokens]),
+        [
+            (token["token"], [layer["index"] for layer in token["layers"]])
+            for token in tokens
+        ],
+        np.array(
+            [[layer["values"] for layer in token["layers"]] for token in tokens]
+        ),
     )
 
 

@@ -113,7 +113,9 @@ def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):
     assert head["class_weights"] == dict.fromkeys(LABELS, 1.0)
     # Three variables of each direction.
     named = [
-        x for x in read_checkpoint(folder) if "lstm" in x and "adam" not in x
+        name
+        for name in read_checkpoint(folder)
+        if "lstm" in name and "adam" not in name
     ]
     assert len(named) == 6
 
@@ -132,9 +134,13 @@ def test_several_labels_each_are_predicted_beside_the_right_ones(
     rows = read_csv(runs["csv"]["data_dir"] / "test.csv")
     for probabilities, entry, row in zip(table, lines, rows, strict=True):
         assert list(entry["probabilities"]) == ["blue", "red"]
-        chances = entry["probabilities"].items()
-        assert [x for _, x in chances] == pytest.approx(probabilities)
-        assert entry["label"] == [name for name, one in chances if one > 0.5]
+        probability_of_label = entry["probabilities"]
+        assert [*probability_of_label.values()] == pytest.approx(probabilities)
+        assert entry["label"] == [
+            label
+            for label, probability in probability_of_label.items()
+            if probability > 0.5
+        ]
         assert entry["text_a"] == row["review"]
         assert entry["gold_label"] == row["colours"].split("|")
 

@@ -85,8 +85,8 @@ def test_vectors_are_trained_and_exported(trained_run):
         bert.embed([entry[name] for entry in entries])
         for name in ("text_a", "text_b")
     )
-    for entry, one, other in zip(entries, first, second, strict=True):
-        cosine = np.dot(one["mean_normalized"], other["mean_normalized"])
+    for entry, reply_a, reply_b in zip(entries, first, second, strict=True):
+        cosine = np.dot(reply_a["mean_normalized"], reply_b["mean_normalized"])
         assert entry["label"] == pytest.approx(cosine, abs=1e-4)
 
 
@@ -146,18 +146,21 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
     ]
     logits = model(engines.pad_batch(inputs, 32))[:, 0].numpy()
     for export in exports:
-        found = export.rerank("the boat", TEXTS)
-        ranking = {each["index"]: each["score"] for each in found["ranking"]}
-        assert [ranking[i] for i in range(4)] == pytest.approx(logits, abs=1e-4)
+        reply = export.rerank("the boat", TEXTS)
+        scores = {text["index"]: text["score"] for text in reply["ranking"]}
+        assert [scores[index] for index in range(4)] == pytest.approx(
+            logits, abs=1e-4
+        )
 
 
 def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
     changes = [{"task_name": "csv"}, {"task_name": "csv", "text_b_column": "b"}]
     _, exports = export_from_elsewhere(tmp_path, changes, 2)
-    requests = [
-        to_requests(export.text_task(), ["one", "two"]) for export in exports
+    num_requests = [
+        len(to_requests(export.text_task(), ["one", "two"]))
+        for export in exports
     ]
-    assert [len(each) for each in requests] == [2, 1]
+    assert num_requests == [2, 1]
 
 
 def test_vectors_of_a_classifier_are_scored_without_a_warning(

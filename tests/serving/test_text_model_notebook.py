@@ -22,7 +22,7 @@ def test_the_notebook_runs(saved_models_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("BERT_MODELS", str(tmp_path))
     notebook = json.loads((ROOT / "docs" / "serving.ipynb").read_text())
     names = {}
-    cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     for cell in cells:
         exec("".join(cell["source"]), names)
     assert len(cells) == 6

@@ -1,6 +1,7 @@
 """Where files stand, and which lists name them."""
 
 import ast
+import itertools
 import re
 import tomllib
 
@@ -59,6 +60,31 @@ def test_a_package_lists_its_modules_and_packages(package):
     folders = {f"{path.parent.name}/" for path in folder.glob("[a-z]*/*.*")}
     modules.remove("__init__.py")
     assert sorted(listed) == sorted([*modules, *folders])
+
+
+# A folder with its slash, in a sentence: "in exporting/".
+FOLDER_IN_PROSE = re.compile(r"(?<![\w/.])(?:[a-z_]+/)+(?![\w{<*.])")
+# Folders of a user, or of an export, which are none of the project's.
+FOLDERS_OF_USERS = {"assets/", "onnx/", "variables/"}
+
+
+@pytest.mark.parametrize("folder", [*PACKAGES, "tools"])
+def test_docstrings_of_packages_name_folders_that_exist(folder):
+    """Else, a reader would look for a folder that was moved."""
+    wrong = []
+    for path in sources(folder):
+        if path.name != "__init__.py":
+            continue
+        docstring = ast.get_docstring(parse_source(path).tree)
+        # A package names its own folders, or one of a folder around it.
+        around = [*itertools.takewhile(ROOT.__ne__, path.parents), ROOT]
+        wrong += [
+            f"{path}: {name}"
+            for name in FOLDER_IN_PROSE.findall(docstring)
+            if name not in FOLDERS_OF_USERS
+            and not any((above / name).is_dir() for above in around)
+        ]
+    check_none(wrong, "There is no such folder. Write its new name:")
 
 
 def command_files():

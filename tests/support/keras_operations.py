@@ -40,7 +40,7 @@ LABEL = 2.0
 
 KINDS: dict[str, Callable[..., keras.Model]] = {
     **MODELS,
-    "embedder": lambda **kwargs: modeling.BertEmbedder(CONFIG),
+    "embedder": lambda **kwargs: modeling.BertEmbedder(CONFIG, **kwargs),
 }
 # {backend: its column in docs/api.md}.
 BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "torch"}

@@ -62,7 +62,10 @@ def compute_outputs(name, model, recorded):
     """Returns what a model of ours computes, by transformers' names."""
     theirs = ("input_ids", "attention_mask", "token_type_ids")
     ours = ("input_ids", "input_mask", "segment_ids")
-    features = {x: recorded[y] for x, y in zip(ours, theirs, strict=True)}
+    features = {
+        our_name: recorded[their_name]
+        for our_name, their_name in zip(ours, theirs, strict=True)
+    }
     if name == "BertModel":
         outputs = model(*features.values())
         return {
@@ -70,11 +73,15 @@ def compute_outputs(name, model, recorded):
             "pooler_output": outputs["pooled_output"],
         }
     if name == "BertForMultipleChoice":
-        features = {k: np.stack([x, x[::-1]], 1) for k, x in features.items()}
+        # The second choice of each row is the first of another.
+        features = {
+            feature: np.stack([ids, ids[::-1]], axis=1)
+            for feature, ids in features.items()
+        }
     if "PreTraining" in name or "MaskedLM" in name:
         batch, length = features["input_ids"].shape
-        every = np.tile(np.arange(length), (batch, 1))
-        outputs = model({**features, "masked_lm_positions": every})
+        all_positions = np.tile(np.arange(length), (batch, 1))
+        outputs = model({**features, "masked_lm_positions": all_positions})
         if name == "BertForMaskedLM":
             return {"logits": outputs["masked_lm_logits"]}
         return {

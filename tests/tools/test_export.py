@@ -108,24 +108,24 @@ def test_the_encoder_of_an_own_class_is_exported(own_class):
 
 
 @pytest.fixture(scope="module")
-def exported_again(classified):
-    """What tools.export prints, which exports the run to FOLDER/again."""
-    folder = classified.folder
-    flags = {"model": folder / "run", "export_dir": folder / "again"}
-    return script_runner.run("tools.export", folder, **flags).check()
+def exported_again(classified, tmp_path_factory):
+    """FinishedRun of tools.export, which exports the folder of the run."""
+    folder = tmp_path_factory.mktemp("exported_again")
+    flags = {"model": classified.folder / "run", "export_dir": folder / "again"}
+    done = script_runner.run("tools.export", folder, **flags).check()
+    return script_runner.FinishedRun(folder, flags, done)
 
 
 @pytest.fixture
 def both_exports(classified, exported_again):
     """The export that the run wrote, and the one of its folder."""
-    folder = classified.folder
-    return folder / "export", folder / "again"
+    return classified.folder / "export", exported_again.folder / "again"
 
 
-def test_a_folder_is_exported_without_data(classified, exported_again):
-    folder = classified.folder
-    written = f"Wrote the export to {folder / 'again'}. Nothing was scored"
-    assert written in exported_again.stderr
+def test_a_folder_is_exported_without_data(exported_again):
+    export = exported_again.folder / "again"
+    written = f"Wrote the export to {export}. Nothing was scored"
+    assert written in exported_again.done.stderr
 
 
 @pytest.mark.parametrize("name", ["labels.txt", "tokenizer_config.json"])

@@ -27,10 +27,21 @@ def test_ranks_and_gains_are_those_of_the_definitions(caplog):
         )
         if gains_and_scores[0].any()
     ]
-    ndcg = np.mean([ndcg_score([g], [s], k=10) for g, s in rows])
-    firsts = [np.flatnonzero(g[np.argsort(-s)][:10])[:1] for g, s in rows]
-    assert firsts[0].size == 0
-    mrr = np.mean([1 / (f[0] + 1) if f.size else 0 for f in firsts])
+    ndcg = np.mean(
+        [
+            ndcg_score([row_gains], [row_scores], k=10)
+            for row_gains, row_scores in rows
+        ]
+    )
+    # The ranks from 0 of the relevant passages among the first ten.
+    relevant_ranks = [
+        np.flatnonzero(row_gains[np.argsort(-row_scores)][:10])
+        for row_gains, row_scores in rows
+    ]
+    assert relevant_ranks[0].size == 0
+    mrr = np.mean(
+        [1 / (ranks[0] + 1) if ranks.size else 0 for ranks in relevant_ranks]
+    )
     assert actual == pytest.approx({"mrr_10": mrr, "ndcg_10": ndcg})
     (warning,) = logged_warnings(caplog)
     assert f"{6 - len(rows)} of 6 queries" in warning

@@ -118,7 +118,9 @@ def test_wrong_tags_are_named(tmp_path, row, culprit):
 # A row whose keys all contain the same entities.
 ROW_OF_ALL_KEYS = {
     "text": TEXT,
-    "entities": [{"start": a, "end": b, "type": kind} for a, b, kind in SPANS],
+    "entities": [
+        {"start": start, "end": end, "type": kind} for start, end, kind in SPANS
+    ],
     "label": SPANS[::-1],
 }
 
@@ -171,8 +173,8 @@ TASK = {
     "annotations": [
         {
             "result": [
-                {"value": {"start": a, "end": b, "labels": [kind]}}
-                for a, b, kind in SPANS
+                {"value": {"start": start, "end": end, "labels": [kind]}}
+                for start, end, kind in SPANS
             ]
         }
     ],

@@ -44,8 +44,8 @@ def tag_entities(entities, num_words, prefixes):
         word_prefixes = [first, *[middle] * (end - start - 2), last]
         if end - start == 1:
             word_prefixes = [lone]
-        for i, prefix in enumerate(word_prefixes, start):
-            tags[i] = f"{prefix}-{name}"
+        for word_index, prefix in enumerate(word_prefixes, start):
+            tags[word_index] = f"{prefix}-{name}"
     return tags
 
 
@@ -68,9 +68,9 @@ def test_tags_of_each_scheme_are_read_as_they_are_meant(scheme):
         iob2 = entity_scoring.to_scheme(tags)
         assert iob2 == tag_entities(entities, num_words, "BIIB")
         assert entity_scoring.list_entities(iob2) == entities
-        for wanted in ("BIES", "BILU"):
-            labels = ["O", *(f"{prefix}-A" for prefix in wanted)]
-            expected = tag_entities(entities, num_words, wanted)
+        for prefixes in ("BIES", "BILU"):
+            labels = ["O", *(f"{prefix}-A" for prefix in prefixes)]
+            expected = tag_entities(entities, num_words, prefixes)
             assert entity_scoring.to_scheme(tags, labels) == expected
 
 

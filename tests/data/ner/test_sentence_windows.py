@@ -67,7 +67,7 @@ def test_only_words_of_a_window_have_a_weight(features, max_seq_length):
     weights = np.zeros((len(features), max_seq_length))
     for row, feature in zip(weights, features, strict=True):
         row[[word.position for word in feature.words]] = 1
-    assert [f.label_weights for f in features] == weights.tolist()
+    assert [feature.label_weights for feature in features] == weights.tolist()
 
 
 def test_outputs_of_wordpieces_without_a_weight_choose_no_tag(
@@ -75,9 +75,9 @@ def test_outputs_of_wordpieces_without_a_weight_choose_no_tag(
 ):
     predicted = [
         np.eye(len(LABELS))[
-            np.where(np.array(f.label_weights) > 0, f.label_ids, 1)
+            np.where(np.array(feature.label_weights) > 0, feature.label_ids, 1)
         ]
-        for f in features
+        for feature in features
     ]
     tags, _ = windows.choose_tags(examples, features, predicted, LABELS, False)
     assert tags == [example.tags for example in examples]

@@ -8,7 +8,11 @@ from data.squad import answer_scoring
 from data.squad.squad_questions import read_squad_file
 from tests.support import golden
 from tests.support.log_lines import logged_warnings
-from tests.support.squad.squad_passages import write_squad
+from tests.support.squad.squad_passages import (
+    FERRY_ANSWERS,
+    create_ferry_entry,
+    write_squad,
+)
 
 
 def score(path, predictions, is_v2=False, **outputs):
@@ -190,28 +194,12 @@ def test_questions_with_one_id_count_as_in_the_official_scripts(tmp_path):
     assert (scores["exact"], scores["total"]) == (0.0, 1)
 
 
-CONTEXT = "The ferry leaves Corrin at nine."
-# As in transformers' examples, in KorQuAD 2, and in SQuAD.
-NOTATIONS = [
-    {"answers": {"text": ["nine"], "answer_start": [27]}},
-    {"answer": {"text": "nine", "answer_start": 27}},
-    {"answers": [{"text": "nine", "answer_start": 27}]},
-]
-
-
-def entry_of(answer, is_flat):
-    """Returns the passage with its question, beside it or in `qas`."""
-    # An id may be a number.
-    qa = {"id": "a" if is_flat else 51870, "question": "When?", **answer}
-    return {"context": CONTEXT, **(qa if is_flat else {"qas": [qa]})}
-
-
-@pytest.mark.parametrize("answer", NOTATIONS)
+@pytest.mark.parametrize("answer", FERRY_ANSWERS)
 @pytest.mark.parametrize(("is_flat", "qas_id"), [(True, "a"), (False, "51870")])
 def test_predictions_for_flat_files_are_scored(
     tmp_path, answer, is_flat, qas_id
 ):
     path = tmp_path / "flat.json"
-    path.write_text(json.dumps([entry_of(answer, is_flat)]))
+    path.write_text(json.dumps([create_ferry_entry(answer, is_flat)]))
     scores = score(path, {qas_id: "nine"})
     assert scores["exact_match"] == 100

@@ -9,6 +9,11 @@ import pytest
 
 from data.squad.squad_examples import read_squad_examples
 from data.squad.squad_questions import read_squad_file
+from tests.support.squad.squad_passages import (
+    FERRY,
+    FERRY_ANSWERS,
+    create_ferry_entry,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,31 +32,13 @@ def test_a_file_that_is_not_squad_json_is_named(tmp_path, content, culprit):
         read_squad_examples(read_squad_file(path), is_training=False)
 
 
-# As in transformers' examples, in KorQuAD 2, and in SQuAD.
-CONTEXT = "The ferry leaves Corrin at nine."
-
-
-NOTATIONS = [
-    {"answers": {"text": ["nine"], "answer_start": [27]}},
-    {"answer": {"text": "nine", "answer_start": 27}},
-    {"answers": [{"text": "nine", "answer_start": 27}]},
-]
-
-
-def entry_of(answer, is_flat):
-    """Returns the passage with its question, beside it or in `qas`."""
-    # An id may be a number.
-    qa = {"id": "a" if is_flat else 51870, "question": "When?", **answer}
-    return {"context": CONTEXT, **(qa if is_flat else {"qas": [qa]})}
-
-
-@pytest.mark.parametrize("answer", NOTATIONS)
+@pytest.mark.parametrize("answer", FERRY_ANSWERS)
 @pytest.mark.parametrize(("is_flat", "qas_id"), [(True, "a"), (False, "51870")])
 @pytest.mark.parametrize("layout", ["data", "list", "lines"])
 def test_an_entry_may_be_flat_and_its_id_a_number(
     tmp_path, answer, is_flat, qas_id, layout
 ):
-    entry = entry_of(answer, is_flat)
+    entry = create_ferry_entry(answer, is_flat)
     path = tmp_path / ("flat.jsonl" if layout == "lines" else "flat.json")
     text = {
         "data": json.dumps({"data": [entry]}),
@@ -60,17 +47,19 @@ def test_an_entry_may_be_flat_and_its_id_a_number(
     }[layout]
     path.write_text(text)
     (example,) = read_squad_examples(read_squad_file(path), is_training=True)
-    assert (example.qas_id, example.context) == (qas_id, CONTEXT)
-    assert CONTEXT[example.answer_start :] == "nine."
+    assert (example.qas_id, example.context) == (qas_id, FERRY)
+    assert FERRY[example.answer_start :] == "nine."
 
 
 @pytest.mark.parametrize(
-    "bad", [{}, {"answer_start": 1}, {"text": ["nine", "ten"]}]
+    "changes", [{}, {"answer_start": 1}, {"text": ["nine", "ten"]}]
 )
-def test_lists_of_answers_that_do_not_match_name_their_place(tmp_path, bad):
-    answers = {"text": ["nine"]} | bad
+def test_lists_of_answers_that_do_not_match_name_their_place(tmp_path, changes):
+    answers = {"text": ["nine"]} | changes
     path = tmp_path / "bad.json"
-    path.write_text(json.dumps([entry_of({"answers": answers}, False)]))
+    path.write_text(
+        json.dumps([create_ferry_entry({"answers": answers}, False)])
+    )
     with pytest.raises(ValueError, match=r"qas\[0\]: .*no list 'answer_start'"):
         read_squad_examples(read_squad_file(path), is_training=True)
 

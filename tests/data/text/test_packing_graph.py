@@ -56,7 +56,11 @@ def test_packing_truncates_as_run_classifier(max_seq_length):
     tokenizer = tokenization.FullTokenizer(
         ROOT / "tests/testdata/golden/vocab/uncased.txt"
     )
-    texts = [("a. " * i, "b, " * j) for i in range(9) for j in range(9)]
+    texts = [
+        ("a. " * first_length, "b, " * second_length)
+        for first_length in range(9)
+        for second_length in range(9)
+    ]
     first, second = zip(*texts, strict=True)
     check_packed(tokenizer, max_seq_length, first, second)
     check_packed(tokenizer, max_seq_length, first)

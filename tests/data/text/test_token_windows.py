@@ -39,7 +39,7 @@ def test_a_token_belongs_to_the_window_with_most_context(
         positions = np.arange(start, start + length)
         np.testing.assert_array_equal(
             windows[positions] == index,
-            [is_max_context(spans, index, p) for p in positions],
+            [is_max_context(spans, index, position) for position in positions],
         )
 
 

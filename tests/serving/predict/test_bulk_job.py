@@ -1,15 +1,24 @@
-"""predict.py in units and processes: the same bytes, whatever happens."""
+"""Replies in units and processes: the same bytes, whatever happens.
 
+The tests call the stages of predict.py in their process, except for the test of
+several processes.
+"""
+
+import contextlib
 import csv
 import functools
 import gzip
 import json
 import random
+import re
 import shutil
 
 import numpy as np
 import pytest
 
+import predict as script
+from options.parsed_command import ParsedCommand
+from serving.predict.predict_config import PredictConfig
 from tests.support import output_files, script_runner
 from tests.support.serving.bulk_files import (
     WORDS,
@@ -35,14 +44,20 @@ def folder(inputs, tmp_path):
 
 
 def run_in(folder, models, output, kind="classifier", **flags):
-    """Runs predict.py in a folder, with one of the models."""
-    flags = {"input_file": "in.jsonl", "output_file": output, **flags}
-    return script_runner.run("predict.py", folder, model=models[kind], **flags)
+    """Calls main of predict.py in a folder, and returns the exit status."""
+    defaults = {
+        "model": str(models[kind]),
+        "input_file": "in.jsonl",
+        "output_file": output,
+    }
+    with contextlib.chdir(folder):
+        config = PredictConfig.from_values(**defaults | flags)
+        return script.main(ParsedCommand(config))
 
 
 @pytest.fixture
 def predict(folder, export_folders):
-    """(output, flags) -> the result of predict.py in `folder`."""
+    """(output, **flags) -> the exit status, with the replies in `folder`."""
     return functools.partial(run_in, folder, export_folders)
 
 
@@ -51,33 +66,36 @@ ENDINGS = ("jsonl", "csv", "npy", "csv.gz")
 
 @pytest.fixture(scope="module")
 def jobs(inputs, export_folders, tmp_path_factory):
-    """{ending: contents of the five shards} of in.jsonl, by one process."""
+    """{ending: contents of the five shards} of in.jsonl, by this process."""
     shards = {}
     for ending in ENDINGS:
         folder = tmp_path_factory.mktemp("job")
         shutil.copy(inputs / "in.jsonl", folder)
-        predict = functools.partial(run_in, folder, export_folders)
-        reply_in_shards(predict, ending, num_processes=1)
+        output = f"out.{ending}"
+        assert run_in(folder, export_folders, output, num_shards=5) == 1
         shards[ending] = [*shards_of(folder, "out").values()]
     return shards
 
 
-def reply_in_shards(predict, ending, num_processes):
-    """Answers in.jsonl in five shards, and checks what is said of it."""
-    done = predict(f"out.{ending}", num_processes=num_processes, num_shards=5)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_bytes_do_not_depend_on_the_processes(
+    ending, folder, export_folders, jobs
+):
+    done = script_runner.run(
+        "predict.py",
+        folder,
+        model=export_folders["classifier"],
+        input_file="in.jsonl",
+        output_file=f"out.{ending}",
+        num_processes=2,
+        num_shards=5,
+    )
     assert done.status == 1
     words = "1499 answered, 2 failed, 1 without text"
     assert f"{words}; wrote out-*-of-00005.{ending}" in done.stderr
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_the_bytes_do_not_depend_on_the_processes(
-    ending, folder, predict, jobs
-):
-    reply_in_shards(predict, ending, num_processes=2)
-    made = [*shards_of(folder, "out").values()]
-    assert len(made) == 5
-    assert made == jobs[ending]
+    shards = [*shards_of(folder, "out").values()]
+    assert len(shards) == 5
+    assert shards == jobs[ending]
     assert not [*folder.glob("*.work"), *folder.glob("*.lock")]
 
 
@@ -85,7 +103,7 @@ def test_the_bytes_do_not_depend_on_the_processes(
 def whole_replies(inputs, export_folders, tmp_path_factory):
     """The replies to in.jsonl that one process wrote to one file."""
     path = tmp_path_factory.mktemp("whole") / "out.jsonl"
-    assert run_in(inputs, export_folders, path).status == 1
+    assert run_in(inputs, export_folders, str(path)) == 1
     return output_files.read_json_lines(path)
 
 
@@ -94,9 +112,11 @@ def test_the_replies_are_those_of_one_file(jobs, whole_replies):
     assert len(lines) == len(whole_replies) == 1501
     for line, reply in zip(lines, whole_replies, strict=True):
         row, expected = json.loads(line), dict(reply)
-        numbers = [*row.pop("probabilities", {}).values()]
-        wanted = [*expected.pop("probabilities", {}).values()]
-        np.testing.assert_allclose(numbers, wanted, atol=1e-5)
+        probabilities = [*row.pop("probabilities", {}).values()]
+        expected_probabilities = [*expected.pop("probabilities", {}).values()]
+        np.testing.assert_allclose(
+            probabilities, expected_probabilities, atol=1e-5
+        )
         if "label" in expected and "predicted_label" not in expected:
             expected["predicted_label"] = expected.pop("label")
         assert row == expected
@@ -124,7 +144,7 @@ def test_a_compressed_table_is_the_table(jobs):
 
 
 def test_a_failed_request_keeps_its_place_and_says_why(folder, predict):
-    predict("bad.jsonl", num_shards=30, output_fields="label")
+    predict("bad.jsonl", num_shards=30, output_fields=["label"])
     rows = read_rows(folder, "bad")
     errors = [row for row in rows if "error" in row]
     assert [row["line"] for row in errors] == [12, 22]
@@ -134,12 +154,12 @@ def test_a_failed_request_keeps_its_place_and_says_why(folder, predict):
 
 
 def test_an_empty_text_keeps_its_place_without_a_reply(folder, predict):
-    predict("bad.jsonl", num_shards=30, output_fields="label")
+    predict("bad.jsonl", num_shards=30, output_fields=["label"])
     assert read_rows(folder, "bad")[7] == {"id": 7, "text": ""}
 
 
 def test_a_label_of_the_input_is_not_replaced(folder, predict):
-    predict("kept.jsonl", num_shards=30, output_fields="label")
+    predict("kept.jsonl", num_shards=30, output_fields=["label"])
     rows = read_rows(folder, "kept")
     assert rows[3].keys() == {"id", "text", "label", "predicted_label"}
     assert rows[3]["label"] == "mine"
@@ -160,8 +180,8 @@ def test_an_array_is_nan_where_there_is_no_reply(folder, predict):
 @pytest.fixture
 def tables(folder, predict):
     """The rows of each shard of a job that answers four tables."""
-    done = predict("t.csv", input_file="part-*.csv", num_shards=99)
-    assert done.status == 0, done.stderr
+    status = predict("t.csv", input_file="part-*.csv", num_shards=99)
+    assert status == 0
     return [
         [*csv.DictReader(shard.decode().splitlines())]
         for shard in shards_of(folder, "t").values()
@@ -200,14 +220,14 @@ def test_parquet_is_answered_by_groups_of_rows(folder, predict):
     predict("p.csv", input_file="in.parquet", num_shards=4)
     predict("whole.csv", input_file="in.parquet")
     parts = shards_of(folder, "p").values()
-    outcome = [
+    rows = [
         row
         for part in parts
         for row in csv.DictReader(part.decode().splitlines())
     ]
     assert len(parts) == 4
     with (folder / "whole.csv").open() as file:
-        for row, expected in zip(outcome, csv.DictReader(file), strict=True):
+        for row, expected in zip(rows, csv.DictReader(file), strict=True):
             for name in ("id", "text", "more.a", "label"):
                 assert row[name] == expected[name]
 
@@ -222,25 +242,24 @@ def test_every_task_has_its_columns_before_the_first_reply(
         for text in [*texts, ""]:
             file.write(json.dumps(dict.fromkeys(fields, text)) + "\n")
     flags = {"kind": kind, "input_file": f"{kind}.jsonl"}
-    assert predict(f"{kind}.csv", **flags).status == 0
-    done = predict(f"{kind}_all.csv", num_shards=1, **flags)
-    assert done.status == 0, done.stderr
+    assert predict(f"{kind}.csv", **flags) == 0
+    assert predict(f"{kind}_all.csv", num_shards=1, **flags) == 0
     with (folder / f"{kind}.csv").open() as file:
         expected = [*csv.DictReader(file)]
     (part,) = shards_of(folder, f"{kind}_all").values()
-    outcome = [*csv.DictReader(part.decode().splitlines())]
-    for row, wanted in zip(outcome, expected, strict=True):
-        assert row.keys() - wanted.keys() <= {
+    rows = [*csv.DictReader(part.decode().splitlines())]
+    for row, expected_row in zip(rows, expected, strict=True):
+        assert row.keys() - expected_row.keys() <= {
             "num_wordpieces_cut",
             "num_masks_cut",
             "line",
             "error",
         }
-        assert {name: row[name] for name in wanted} == wanted
+        assert {name: row[name] for name in expected_row} == expected_row
 
 
 # Flags of the job that the next tests begin with.
-THREE_SHARDS = {"num_shards": 3, "output_fields": "label"}
+THREE_SHARDS = {"num_shards": 3, "output_fields": ["label"]}
 
 
 @pytest.fixture(scope="module")
@@ -248,9 +267,7 @@ def finished_once(inputs, export_folders, tmp_path_factory):
     """Folder of a job that has written its shards. No test changes it."""
     folder = tmp_path_factory.mktemp("finished") / "bulk"
     shutil.copytree(inputs, folder)
-    assert (
-        run_in(folder, export_folders, "done.csv", **THREE_SHARDS).status == 1
-    )
+    assert run_in(folder, export_folders, "done.csv", **THREE_SHARDS) == 1
     return folder
 
 
@@ -262,7 +279,7 @@ def finished_folder(finished_once, tmp_path):
 
 @pytest.fixture
 def repeat(finished_folder, export_folders):
-    """(changed flags) -> the result of the finished job's command."""
+    """(**changed flags) -> the exit status of the finished job's command."""
 
     def run_again(**changes):
         return run_in(
@@ -275,11 +292,11 @@ def repeat(finished_folder, export_folders):
     return run_again
 
 
-def test_a_finished_job_is_not_repeated(finished_folder, repeat):
+def test_a_finished_job_is_not_repeated(finished_folder, repeat, caplog):
     before = output_files.snapshot(finished_folder)
-    done = repeat(num_processes=2)
-    assert done.status == 1
-    assert "already wrote done-*-of-00003.csv" in done.stderr
+    with caplog.at_level("INFO"):
+        assert repeat(num_processes=2) == 1
+    assert "already wrote done-*-of-00003.csv" in caplog.text
     assert output_files.snapshot(finished_folder) == before
 
 
@@ -296,14 +313,17 @@ def test_another_job_does_not_replace_a_finished_one(
     changes, says, finished_folder, repeat
 ):
     (finished_folder / "changed.jsonl").write_text('{"text": "a"}\n')
-    assert says in repeat(**changes).error
+    with pytest.raises(ValueError, match=says):
+        repeat(**changes)
 
 
-def test_a_damaged_shard_is_written_again(finished_folder, repeat):
+def test_a_damaged_shard_is_written_again(finished_folder, repeat, caplog):
     path = finished_folder / "done-00001-of-00003.csv"
     contents = path.read_bytes()
     path.write_bytes(contents[:-1])
-    assert "; wrote done" in repeat().stderr
+    with caplog.at_level("INFO"):
+        assert repeat() == 1
+    assert "; wrote done" in caplog.text
     assert path.read_bytes() == contents
 
 
@@ -326,12 +346,12 @@ def test_a_damaged_shard_is_written_again(finished_folder, repeat):
             id="a file that is cut",
         ),
         pytest.param(
-            {"output_fields": "vector"},
+            {"output_fields": ["vector"]},
             ("--output_fields=vector", "label"),
             id="a field of no reply",
         ),
         pytest.param(
-            {"output_fields": "label", "output_format": "npy"},
+            {"output_fields": ["label"], "output_format": "npy"},
             ("float",),
             id="an array of texts",
         ),
@@ -354,16 +374,19 @@ def test_wrong_inputs_are_refused_before_the_first_reply(
         gzip.compress((folder / "in.jsonl").read_bytes())[:-200]
     )
     before = output_files.snapshot(folder)
-    given = {"output": "no.csv", "num_processes": 1}
-    error = predict(**given | flags).error
-    assert all(word in error for word in words), error
+    given = {"output": "no.csv", "num_shards": 3}
+    first_word, *other_words = words
+    with pytest.raises(
+        (ValueError, OSError), match=re.escape(first_word)
+    ) as raised:
+        predict(**given | flags)
+    assert all(word in str(raised.value) for word in other_words)
     assert output_files.snapshot(folder) == before
 
 
 def test_an_input_is_not_replaced(folder, predict):
     (folder / "same-00000-of-00001.csv").write_text("text\na\n")
-    error = predict(
-        "same.csv", input_file="same-00000-of-00001.csv", num_shards=1
-    ).error
-    assert "would replace" in error
-    assert "same-00000-of-00001.csv" in error
+    flags = {"input_file": "same-00000-of-00001.csv", "num_shards": 1}
+    with pytest.raises(ValueError, match="would replace") as raised:
+        predict("same.csv", **flags)
+    assert flags["input_file"] in str(raised.value)

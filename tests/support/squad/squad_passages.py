@@ -24,6 +24,23 @@ from data.text.tokenization import FullTokenizer
 # The fields of a question, or its answers, (start, text) each.
 Question: TypeAlias = Mapping[str, Any] | Sequence[tuple[int, str]]
 
+FERRY = "The ferry leaves Corrin at nine."
+# The answer to "When?", as in transformers' examples, in KorQuAD 2, in SQuAD.
+FERRY_ANSWERS: Sequence[Mapping[str, Any]] = [
+    {"answers": {"text": ["nine"], "answer_start": [27]}},
+    {"answer": {"text": "nine", "answer_start": 27}},
+    {"answers": [{"text": "nine", "answer_start": 27}]},
+]
+
+
+def create_ferry_entry(
+    answer: Mapping[str, Any], is_flat: bool
+) -> dict[str, Any]:
+    """Returns the passage FERRY with its question, beside it or in `qas`."""
+    # An id may be a number.
+    question = {"id": "a" if is_flat else 51870, "question": "When?", **answer}
+    return {"context": FERRY, **(question if is_flat else {"qas": [question]})}
+
 
 def write_squad(
     path: Path, questions: Iterable[Question], context: str = ""

@@ -81,7 +81,7 @@ class ScriptedTask(toy_task.ToyTask):
 
 def create_flags(tmp_path: Path) -> Flags:
     """Returns flags of a run of three epochs that evaluates each of them."""
-    return toy_task.create_run(
+    return toy_task.create_run_flags(
         tmp_path,
         export_weights=str(tmp_path / "weights"),
         max_seq_length=LENGTH,

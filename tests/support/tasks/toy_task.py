@@ -2,7 +2,7 @@
 
 For example:
 
-    task = run_task(ToyTask, create_run(tmp_path, do_train=True))
+    task = run_task(ToyTask, create_run_flags(tmp_path, do_train=True))
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -136,7 +136,7 @@ def run_task(
     return created
 
 
-def create_run(
+def create_run_flags(
     folder: Path, num_hidden_layers: int = 1, **changes: object
 ) -> Flags:
     """Returns {flag: value} to train a tiny model in FOLDER/run."""

@@ -111,7 +111,8 @@ def test_a_new_word_is_the_mean_of_its_old_wordpieces(tmp_path):
     word = tokenizer.tokens[-1].removeprefix("##")
     path = tmp_path / "vocab.txt"
     new_word = "zyzzyva" + word
-    path.write_text("".join(f"{t}\n" for t in [*tokenizer.tokens, new_word]))
+    words = [*tokenizer.tokens, new_word]
+    path.write_text("".join(f"{word}\n" for word in words))
     extension = read_vocabulary_extension(str(path), tokenizer)
     assert extension.tokenizer.tokens[-1] == new_word
     pieces = tokenizer.tokenize(new_word)

@@ -9,8 +9,8 @@ from training.extraction import extraction_setup
 from training.extraction.extract_features_config import ExtractFeaturesConfig
 
 
-def create_flags(folder, **flags):
-    """Returns the flags of a command that reads and writes in a folder."""
+def create_config(folder, **flags):
+    """Returns the Config of a command that reads and writes in a folder."""
     return ExtractFeaturesConfig.from_values(
         input_file=str(folder / "in.txt"),
         output_file=str(folder / "out.jsonl"),
@@ -40,7 +40,7 @@ def weights(tmp_path):
 
 def test_a_vocabulary_that_nobody_names_is_missing():
     folder = ROOT / "tests/testdata/huggingface/BertModel"
-    config = create_flags(folder, bert_config_file="bert_config.json")
+    config = create_config(folder, bert_config_file="bert_config.json")
     with pytest.raises(ValueError, match="required flags: --vocab_file"):
         extraction_setup.read_model_files(
             config, frozenset(), read_preset(folder)
@@ -48,7 +48,7 @@ def test_a_vocabulary_that_nobody_names_is_missing():
 
 
 def test_inputs_longer_than_the_network_reads_are_refused(weights):
-    config = create_flags(
+    config = create_config(
         weights,
         bert_config_file=str(weights / "bert_config.json"),
         vocab_file=str(SAMPLES / "vocab.txt"),

@@ -27,8 +27,8 @@ def tokenizer():
     return FullTokenizer(SAMPLES / "vocab.txt")
 
 
-def create_flags(folder, **flags):
-    """Returns the flags of a command that reads and writes in a folder."""
+def create_config(folder, **flags):
+    """Returns the Config of a command that reads and writes in a folder."""
     return ExtractFeaturesConfig.from_values(
         input_file=str(folder / "in.txt"),
         output_file=str(folder / "out.jsonl"),
@@ -41,7 +41,9 @@ def test_read_examples_splits_a_line_into_a_text_or_a_pair(tmp_path):
     path = tmp_path / "in.txt"
     path.write_text(" The sea. \nA boat. ||| A harbor.\n")
     examples = feature_extraction.read_examples(str(path))
-    assert [(x.guid, x.text_a, x.text_b) for x in examples] == [
+    assert [
+        (example.guid, example.text_a, example.text_b) for example in examples
+    ] == [
         (0, "The sea.", None),
         (1, "A boat.", "A harbor."),
     ]
@@ -105,7 +107,7 @@ def test_padding_has_no_vectors(tokenizer):
 
 def test_lines_are_numbered_through_all_batches(tokenizer, tmp_path):
     (tmp_path / "in.txt").write_text("the sea\na boat\na river\n")
-    config = create_flags(tmp_path, batch_size=2)
+    config = create_config(tmp_path, batch_size=2)
     num_lines = feature_extraction.write_vectors(
         config, tokenizer, [-1], IdPredictor()
     )

@@ -126,7 +126,7 @@ def test_a_worse_export_replaces_nothing(tmp_path):
     with atomic_folders.atomic_folder(export, {"earlier": "an export"}):
         pass
     before = snapshot(export)
-    options = toy_task.create_run(
+    flags = toy_task.create_run_flags(
         tmp_path,
         max_seq_length=WorseExport.max_seq_length,
         num_train_epochs=0.4,
@@ -136,7 +136,7 @@ def test_a_worse_export_replaces_nothing(tmp_path):
         export_format="saved_model",
     )
     with pytest.raises(ValueError, match=f"{export} was not written"):
-        toy_task.run_task(WorseExport, options)
+        toy_task.run_task(WorseExport, flags)
     assert snapshot(export) == before
     assert [*tmp_path.glob("export*")] == [export]
     # The scores say why.

@@ -10,7 +10,7 @@ from tests.support.tasks.toy_task import (
     ToyTask,
     TwoRecordsTask,
     create_config,
-    create_run,
+    create_run_flags,
     create_starting_point,
     create_trainer,
     load_tokenizer,
@@ -128,7 +128,7 @@ def test_a_run_without_a_step_has_not_trained(begin):
 
 def test_each_epoch_of_a_task_that_counts_examples_is_evaluated(tmp_path):
     """An epoch of 12 examples, each of two records, is 3 batches of 4."""
-    flags = create_run(
+    flags = create_run_flags(
         tmp_path,
         max_seq_length=TwoRecordsTask.max_seq_length,
         do_train=True,

@@ -39,10 +39,10 @@ class SignaledTask(ToyTask):
         return super().compute_scores(*arguments)
 
 
-def create_run(folder, **changes):
+def create_run_flags(folder, **changes):
     """Returns {flag: value} of a training of an epoch: 3 batches of 4."""
     flags = {"do_train": True, "max_seq_length": 8, "num_train_epochs": 1}
-    return toy_task.create_run(folder, **flags | changes)
+    return toy_task.create_run_flags(folder, **flags | changes)
 
 
 def read_evaluation(folder):
@@ -53,20 +53,20 @@ def read_evaluation(folder):
 
 
 def test_a_training_ends_with_a_checkpoint_of_its_last_step(tmp_path):
-    run_task(ToyTask, create_run(tmp_path))
+    run_task(ToyTask, create_run_flags(tmp_path))
     assert list_checkpoint_steps(tmp_path / "run") == [3]
 
 
 def test_a_longer_command_goes_on_after_the_last_step(tmp_path, caplog):
-    run_task(ToyTask, create_run(tmp_path))
+    run_task(ToyTask, create_run_flags(tmp_path))
     with caplog.at_level("INFO", logger="absl"):
-        run_task(ToyTask, create_run(tmp_path, num_train_epochs=2))
+        run_task(ToyTask, create_run_flags(tmp_path, num_train_epochs=2))
     assert f"{tmp_path}/run/model.ckpt-3" in caplog.text
     assert list_checkpoint_steps(tmp_path / "run") == [3, 6]
 
 
 def test_a_training_that_a_signal_stops_writes_no_results(tmp_path):
-    flags = create_run(
+    flags = create_run_flags(
         tmp_path, do_eval=True, num_train_epochs=2, early_stopping_patience=1
     )
     starting_point = load_starting_point(toy_task.create_command(flags))
@@ -78,15 +78,16 @@ def test_a_training_that_a_signal_stops_writes_no_results(tmp_path):
 
 
 def test_an_evaluation_writes_the_scores_of_the_task(tmp_path):
-    run_task(ToyTask, create_run(tmp_path, do_eval=True))
+    run_task(ToyTask, create_run_flags(tmp_path, do_eval=True))
     assert read_results(tmp_path / "run")["accuracy"] == 0.5
 
 
 def test_the_history_tells_scores_on_other_dev_sets_apart(tmp_path):
-    run_task(ToyTask, create_run(tmp_path, do_eval=True))
+    run_task(ToyTask, create_run_flags(tmp_path, do_eval=True))
     first = read_evaluation(tmp_path)
     run_task(
-        OtherDevSetTask, create_run(tmp_path, do_train=False, do_eval=True)
+        OtherDevSetTask,
+        create_run_flags(tmp_path, do_train=False, do_eval=True),
     )
     second = read_evaluation(tmp_path)
     assert first["step"] == second["step"] == 3
@@ -94,7 +95,7 @@ def test_the_history_tells_scores_on_other_dev_sets_apart(tmp_path):
 
 
 def test_a_model_that_cannot_be_exported_is_not_trained(tmp_path):
-    flags = create_run(tmp_path, export_dir=str(tmp_path / "export"))
+    flags = create_run_flags(tmp_path, export_dir=str(tmp_path / "export"))
     with pytest.raises(ValueError, match="are defined for a UnknownClassifier"):
         run_task(UnknownTask, flags)
     assert not list_checkpoint_steps(tmp_path / "run")

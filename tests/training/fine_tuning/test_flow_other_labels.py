@@ -38,7 +38,7 @@ def trained_folder(tmp_path_factory):
 
 def create_flags(folder, **changes):
     """Returns {flag: value} of a run of one step, which changes little."""
-    return toy_task.create_run(
+    return toy_task.create_run_flags(
         folder,
         max_seq_length=ToyTask.max_seq_length,
         num_train_epochs=0.4,

@@ -11,7 +11,7 @@ from tests.support.tasks.toy_task import (
     TwoRecordsTask,
     create_command,
     create_config,
-    create_run,
+    create_run_flags,
     create_starting_point,
     load_tokenizer,
     run_task,
@@ -49,10 +49,10 @@ class OtherExamplesTask(LabeledTask):
         return 0
 
 
-def create_task(folder, task_class=LabeledTask, do_train=True, **flags):
+def create_task(folder, task_class=LabeledTask, do_train=True, **changes):
     """Returns a task whose run is in FOLDER/run."""
-    options = create_run(folder, do_train=do_train, **flags)
-    return task_class(load_starting_point(create_command(options)))
+    flags = create_run_flags(folder, do_train=do_train, **changes)
+    return task_class(load_starting_point(create_command(flags)))
 
 
 def plan_task(task, folder):
@@ -147,7 +147,7 @@ def other_run(tmp_path):
     """Folder of a run of a `ProcessorTask`, which was trained for a step."""
     folder = tmp_path / "other"
     folder.mkdir()
-    flags = create_run(
+    flags = create_run_flags(
         folder, do_train=True, num_train_epochs=0.4, max_seq_length=8
     )
     run_task(ProcessorTask, flags)

@@ -57,7 +57,7 @@ def teacher(tmp_path_factory):
 
 def create_flags(folder, teacher):
     """Returns flags of a student of two blocks, which saves every step."""
-    return toy_task.create_run(
+    return toy_task.create_run_flags(
         folder,
         num_hidden_layers=2,
         max_seq_length=ToyTask.max_seq_length,

@@ -27,7 +27,7 @@ def apply_gradients(optimizer, values, grads):
         for name, value in values.items()
     ]
     for step in grads:
-        optimizer.apply([tf.constant(g) for g in step], variables)
+        optimizer.apply([tf.constant(grad) for grad in step], variables)
     return [variable.numpy() for variable in variables]
 
 
@@ -49,15 +49,18 @@ def create_optimizer(name, num_train_steps, num_warmup_steps):
 
 
 def adamw_update(m, v, w, step, decay):
-    """Returns one update of AdamW at a rate of 1."""
+    """Returns one update of AdamW at a rate of 1.
+
+    `m` and `v` are the moments of the gradients, and `w` the weights.
+    """
     return m / (np.sqrt(v) + 1e-6) + decay * w
 
 
 def lamb_update(m, v, w, step, decay):
-    """Returns one update of LAMB at a rate of 1."""
-    r = (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-6)
-    r = r + decay * w
-    return np.linalg.norm(w) / np.linalg.norm(r) * r
+    """Returns one update of LAMB at a rate of 1, as `adamw_update` does."""
+    update = (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-6)
+    update = update + decay * w
+    return np.linalg.norm(w) / np.linalg.norm(update) * update
 
 
 @pytest.mark.parametrize(
@@ -138,8 +141,9 @@ def test_large_variables_of_one_shape_are_updated_each_for_itself():
         tf.distribute.MirroredStrategy(["CPU:0"]),
         tf.distribute.OneDeviceStrategy("CPU:0"),
     ):
-        for one, other in zip(expected, train_two_alike(strategy), strict=True):
-            np.testing.assert_allclose(other, one, atol=1e-6)
+        actual = train_two_alike(strategy)
+        for value, expected_value in zip(actual, expected, strict=True):
+            np.testing.assert_allclose(value, expected_value, atol=1e-6)
 
 
 def scale_before(optimizer, grads, variables, factor):
@@ -179,27 +183,33 @@ def apply_three_steps(apply, name, dtype):
 def test_scaling_within_the_update_is_scaling_before_it(name, dtype, tolerance):
     expected = apply_three_steps(scale_before, name, dtype)
     actual = apply_three_steps(scale_within, name, dtype)
-    for one, other in zip(actual, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+    for value, expected_value in zip(actual, expected, strict=True):
+        np.testing.assert_allclose(
+            value, expected_value, rtol=tolerance, atol=tolerance
+        )
 
 
 @pytest.mark.parametrize("name", optimization.OPTIMIZERS)
 def test_a_skipped_step_changes_nothing(name):
-    variables = [keras.Variable(np.ones(s)) for s in [(512, 256), (3, 4)]]
+    variables = [
+        keras.Variable(np.ones(shape)) for shape in [(512, 256), (3, 4)]
+    ]
     optimizer = create_optimizer(name, 10, 0)
     optimizer.build(variables)
-    optimizer.apply([tf.ones(v.shape) for v in variables], variables)
+    optimizer.apply(
+        [tf.ones(variable.shape) for variable in variables], variables
+    )
     state = [*variables, *optimizer.variables]
-    before = [np.array(v) for v in state]
+    before = [np.array(variable) for variable in state]
     grads = [
-        tf.fill(v.shape, value)
-        for v, value in zip(variables, (np.nan, np.inf), strict=True)
+        tf.fill(variable.shape, value)
+        for variable, value in zip(variables, (np.nan, np.inf), strict=True)
     ]
     optimizer.apply_scaled(
         grads, variables, tf.constant(np.nan), tf.constant(False)
     )
-    for one, other in zip(state, before, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for variable, earlier in zip(state, before, strict=True):
+        np.testing.assert_array_equal(variable, earlier)
 
 
 def round_trip(optimizer):

@@ -57,27 +57,27 @@ def describe_model(folder, **task):
     (folder / "model.json").write_text(text)
 
 
-def check_is_multilabel(folder, other):
+def check_is_multilabel(folder, wrong_mode):
     """Checks that a folder's output mode is multilabel, and not another."""
     check_task(folder, None, output_mode="multilabel")
-    with pytest.raises(ValueError, match=f"received {other}"):
-        check_task(folder, None, output_mode=other)
+    with pytest.raises(ValueError, match=f"received {wrong_mode}"):
+        check_task(folder, None, output_mode=wrong_mode)
 
 
-@pytest.mark.parametrize("other", ["classification", "regression"])
-def test_an_output_mode_that_a_run_contradicts_is_refused(tmp_path, other):
+@pytest.mark.parametrize("wrong_mode", ["classification", "regression"])
+def test_an_output_mode_that_a_run_contradicts_is_refused(tmp_path, wrong_mode):
     describe_model(tmp_path, output_mode="multilabel")
-    check_is_multilabel(tmp_path, other)
+    check_is_multilabel(tmp_path, wrong_mode)
 
 
-@pytest.mark.parametrize("other", ["classification", "regression"])
+@pytest.mark.parametrize("wrong_mode", ["classification", "regression"])
 def test_an_output_mode_that_another_library_contradicts_is_refused(
-    tmp_path, other
+    tmp_path, wrong_mode
 ):
     write_huggingface_files(
         tmp_path, {}, problem_type="multi_label_classification"
     )
-    check_is_multilabel(tmp_path, other)
+    check_is_multilabel(tmp_path, wrong_mode)
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_losses_and_gradients_are_the_same_without_padding(
         with tf.GradientTape() as tape:
             outputs = model(features, training=True)
             total, parts = loss(outputs, features)
-        variables = [v.value for v in model.trainable_variables]
+        variables = [variable.value for variable in model.trainable_variables]
         gradients = tape.gradient(
             total, variables, unconnected_gradients="zero"
         )
@@ -119,5 +119,7 @@ def test_metrics_of_records_are_the_same_without_padding(records):
         for trims_padding in (False, True)
     )
     assert len(packed) == 3
-    for one, other in zip(*map(tf.nest.flatten, (padded, packed)), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+    for metric, packed_metric in zip(
+        *map(tf.nest.flatten, (padded, packed)), strict=True
+    ):
+        np.testing.assert_allclose(metric, packed_metric, rtol=1e-6, atol=1e-6)

@@ -52,19 +52,19 @@ MASKED = ["masked-00000-of-00002", "masked-00001-of-00002"]
 def test_one_pattern_names_the_records_to_train_and_to_evaluate_on(
     create_starting_point,
 ):
-    found = open_records(create_starting_point("masked-*"))
-    assert names_of(found.train) == MASKED
-    assert found.dev == found.train
-    assert found.train.dynamic_masking is None
+    records = open_records(create_starting_point("masked-*"))
+    assert names_of(records.train) == MASKED
+    assert records.dev == records.train
+    assert records.train.dynamic_masking is None
 
 
 def test_other_records_may_be_evaluated_on(create_starting_point, folder):
     starting_point = create_starting_point(
         "masked-*", eval_input_file=str(folder / "masked-00001-*")
     )
-    found = open_records(starting_point)
-    assert names_of(found.train) == MASKED
-    assert names_of(found.dev) == MASKED[1:]
+    records = open_records(starting_point)
+    assert names_of(records.train) == MASKED
+    assert names_of(records.dev) == MASKED[1:]
 
 
 def test_records_without_masks_are_masked_with_the_vocabulary(

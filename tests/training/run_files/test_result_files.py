@@ -82,7 +82,7 @@ def test_reports_and_predictions_are_shown_at_the_end(results, tmp_path):
 
 def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     """The file stays, as it may be the user's, but is not of these weights."""
-    options = toy_task.create_run(
+    flags = toy_task.create_run_flags(
         tmp_path, max_seq_length=8, do_train=True, do_eval=True
     )
     results = tmp_path / "run/eval_results.txt"
@@ -90,7 +90,7 @@ def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     def train(epochs, **changes):
         changes["num_train_epochs"] = epochs
         caplog.clear()
-        toy_task.run_task(toy_task.ToyTask, options | changes)
+        toy_task.run_task(toy_task.ToyTask, flags | changes)
         return str(results) in caplog.text
 
     assert not train(1)

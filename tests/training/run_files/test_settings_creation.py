@@ -30,7 +30,7 @@ def flags(tmp_path):
     labels = ["no", "yes"]
     modeling.save_release(built(model), tmp_path / "model", labels=labels)
     modeling.save_huggingface(model, tmp_path / "theirs", labels=labels)
-    return toy_task.create_run(tmp_path, max_seq_length=8, do_train=True)
+    return toy_task.create_run_flags(tmp_path, max_seq_length=8, do_train=True)
 
 
 def describe_run(flags, resumes=None):

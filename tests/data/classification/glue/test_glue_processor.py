@@ -3,7 +3,7 @@
 import pytest
 
 from data.classification.glue.glue_processor import create_glue_processor
-from tests.support.tables.glue_files import write_columns
+from tests.support.tables.csv_files import write_tsv
 
 
 def test_xnli_has_labels_of_inference(tmp_path):
@@ -22,9 +22,7 @@ MNLI_COLUMNS = "premise|hypothesis|label"
 def mnli(tmp_path):
     """The processor of MultiNLI, whose mismatched dev set is missing."""
     for name in ("train", "dev_matched", "test_matched"):
-        write_columns(
-            tmp_path, f"{name}.tsv", MNLI_COLUMNS, f"{name}|b|neutral"
-        )
+        write_tsv(tmp_path, f"{name}.tsv", MNLI_COLUMNS, f"{name}|b|neutral")
     return create_glue_processor("mnli", tmp_path, "zh")
 
 
@@ -43,7 +41,7 @@ def test_take_of_a_missing_mismatched_set_is_none(mnli):
 
 
 def test_take_reads_a_mismatched_set(tmp_path, mnli):
-    write_columns(
+    write_tsv(
         tmp_path, "dev_mismatched.tsv", MNLI_COLUMNS, "other|b|entailment"
     )
     (example,) = mnli.take("dev_mm")

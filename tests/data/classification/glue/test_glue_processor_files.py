@@ -8,7 +8,7 @@ import pytest
 
 from data.classification.glue.glue_processor import GlueSets
 from data.classification.glue.glue_tasks import GlueTaskDefinition, define_xnli
-from tests.support.tables.glue_files import write_columns
+from tests.support.tables.csv_files import write_tsv
 
 
 def contents_of(examples):
@@ -20,15 +20,13 @@ def contents_of(examples):
 
 
 def test_columns_are_found_by_their_names(tmp_path):
-    write_columns(
-        tmp_path, "train.tsv", "label|sentence2|x|sentence1", "1|b|-|a"
-    )
+    write_tsv(tmp_path, "train.tsv", "label|sentence2|x|sentence1", "1|b|-|a")
     sets = GlueSets(GlueTaskDefinition(), tmp_path)
     assert contents_of(sets.read("train")) == [("train-1", "a", "b", "1")]
 
 
 def test_columns_are_found_by_their_numbers(tmp_path):
-    write_columns(tmp_path, "train.tsv", "any|header|here", "1|a|b")
+    write_tsv(tmp_path, "train.tsv", "any|header|here", "1|a|b")
     sets = GlueSets(
         GlueTaskDefinition(text_columns=(1, 2), label_column=0), tmp_path
     )
@@ -36,8 +34,8 @@ def test_columns_are_found_by_their_numbers(tmp_path):
 
 
 def test_only_a_test_set_has_a_header_if_the_task_has_none(tmp_path):
-    write_columns(tmp_path, "dev.tsv", "source|0||fine")
-    write_columns(tmp_path, "test.tsv", "index|sentence", "0|new")
+    write_tsv(tmp_path, "dev.tsv", "source|0||fine")
+    write_tsv(tmp_path, "test.tsv", "index|sentence", "0|new")
     sets = GlueSets(
         GlueTaskDefinition(text_columns=(3,), label_column=1, has_header=False),
         tmp_path,
@@ -48,7 +46,7 @@ def test_only_a_test_set_has_a_header_if_the_task_has_none(tmp_path):
 
 
 def test_numbers_are_the_labels_of_the_hub(tmp_path):
-    write_columns(
+    write_tsv(
         tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "c|d|1"
     )
     sets = GlueSets(
@@ -58,7 +56,7 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
 
 
 def test_a_label_of_regression_is_a_number(tmp_path):
-    write_columns(tmp_path, "dev.tsv", "sentence1|sentence2|score", "a|b|2.5")
+    write_tsv(tmp_path, "dev.tsv", "sentence1|sentence2|score", "a|b|2.5")
     sets = GlueSets(
         GlueTaskDefinition(
             labels=None, output_mode="regression", label_column="score"
@@ -69,9 +67,7 @@ def test_a_label_of_regression_is_a_number(tmp_path):
 
 
 def test_a_short_line_is_an_error_that_names_it(tmp_path):
-    write_columns(
-        tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "a|b"
-    )
+    write_tsv(tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "a|b")
     sets = GlueSets(GlueTaskDefinition(), tmp_path)
     with pytest.raises(ValueError, match=r"dev\.tsv, line 3: .*few columns"):
         sets.read("dev")
@@ -79,7 +75,7 @@ def test_a_short_line_is_an_error_that_names_it(tmp_path):
 
 @pytest.mark.parametrize("lines", [(), ("sentence1|sentence2|label",)])
 def test_a_file_without_an_example_is_an_error(tmp_path, lines):
-    write_columns(tmp_path, "dev.tsv", *lines)
+    write_tsv(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=r"dev\.tsv contains no example"):
         GlueSets(GlueTaskDefinition(), tmp_path).read("dev")
 
@@ -91,7 +87,7 @@ def test_a_missing_set_is_an_error_that_names_the_folder(tmp_path):
 
 def test_xnli_reads_the_rows_of_one_language(tmp_path):
     rows = [f"{code}|neutral|||||{code} a|b" for code in ("de", "fr")]
-    write_columns(tmp_path, "xnli.dev.tsv", "header", *rows)
+    write_tsv(tmp_path, "xnli.dev.tsv", "header", *rows)
     (example,) = GlueSets(define_xnli("fr"), tmp_path).read("dev")
     assert (example.text_a, example.text_b, example.label) == (
         "fr a",
