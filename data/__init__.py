@@ -12,9 +12,8 @@ What all tasks use:
     padding.py: trims a batch to its longest input
     probabilities.py: logits to probabilities, and these to logarithms
 
-A package for each task, which reads, encodes, decodes and scores its examples.
 A module whose name ends in "_graph" does in a graph what the Python beside it
-does. The graphs of squad/ and ner/ are in exporting/:
+does. A package for each task reads, encodes, decodes and scores its examples:
 
     pretraining/: documents, instances, masking
     classification/: texts, pairs and choices: GLUE, SWAG and users' tables
