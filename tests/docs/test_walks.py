@@ -107,7 +107,12 @@ def test_the_walk_of_a_row_shows_what_becomes_of_it(tmp_path):
     logits = np.array(modeling.BertClassifier(config, 2, seed=0)(inputs))
     start = create_classifier_start(tmp_path, task_name="csv", max_seq_length=8)
     task = ClassifierTask(
-        start, processor, labels=labels, num_texts=1, class_weights={}
+        start,
+        processor,
+        labels=labels,
+        num_texts=1,
+        exported_num_texts=1,
+        class_weights={},
     )
     scores = task.compute_scores(create_set("dev", [example]), [({}, logits)])
 
