@@ -26,6 +26,7 @@ from typing import (
 )
 
 from data.io import file_checksums
+from data.parallel_jobs.beam_pipeline import run_on_beam
 from data.parallel_jobs.job_files import (
     JobDescription,
     JobFiles,
@@ -34,7 +35,7 @@ from data.parallel_jobs.job_files import (
     ManifestT,
     UnitResult,
 )
-from data.parallel_jobs.workers import run_in_processes, run_on_beam
+from data.parallel_jobs.workers import run_in_processes
 from files import lock
 from files.json_files import read_json
 from files.typed_dict_checks import find_malformed_entry

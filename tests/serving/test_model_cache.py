@@ -12,7 +12,7 @@ import joblib
 import pytest
 
 import serving
-from data.parallel_jobs import workers
+from data.parallel_jobs import beam_pipeline
 from data.parallel_jobs.beam_options import parse_options
 from tests.support.paths import ROOT
 from tests.support.serving import dask_cluster
@@ -142,7 +142,7 @@ def test_a_pickled_model_answers_in_beam(model, tmp_path, monkeypatch):
     options = parse_options(
         ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
     )
-    [*workers.run_on_beam(write, [*enumerate(TEXTS)], options)]
+    [*beam_pipeline.run_on_beam(write, [*enumerate(TEXTS)], options)]
     for number, text in enumerate(TEXTS):
         path = tmp_path / f"{number}.json"
         pid, result = json.loads(path.read_text())

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from data.parallel_jobs import workers
+from data.parallel_jobs import beam_pipeline
 from data.parallel_jobs.beam_options import parse_options
 from tests.support.serving import dask_cluster
 
@@ -39,7 +39,7 @@ MISSING = "ModuleNotFoundError: No module named 'data'"
 def explain_error(error, cause=None):
     """Returns the class of the error that users see, and its message."""
     error.__cause__ = cause
-    explained = workers.beam_error(error)
+    explained = beam_pipeline.beam_error(error)
     return type(explained), str(explained)
 
 
@@ -91,7 +91,7 @@ def test_beam_raises_the_error_of_a_task_as_value_error_or_os_error(kind):
     options = parse_options(["--runner=DirectRunner"])
     expected = ValueError if kind is ValueError else OSError
     with pytest.raises(expected) as caught:
-        [*workers.run_on_beam(fail, [(7,)], options)]
+        [*beam_pipeline.run_on_beam(fail, [(7,)], options)]
     assert "7 is wrong" in str(caught.value)
     assert "while running" not in str(caught.value)
 
@@ -105,7 +105,7 @@ def test_each_worker_of_dask_gets_calls(tmp_path):
         # Each call writes the id of its worker's process.
         command = ["sh", "-c", f"echo $PPID >> {tmp_path}/pids; sleep 0.2"]
         calls = [(command,)] * 10
-        run = workers.run_on_beam(subprocess.check_call, calls, options)
+        run = beam_pipeline.run_on_beam(subprocess.check_call, calls, options)
         assert [*run] == [None] * 10
         pids = (tmp_path / "pids").read_text().split()
         assert len(pids) == 10
