@@ -26,8 +26,10 @@ from typing import Any, NamedTuple, TypedDict, cast
 
 import numpy as np
 
+from data.parallel_jobs.cpus import count_cpus
+
 ROOT = Path(__file__).resolve().parent.parent
-NUM_THREADS = len(os.sched_getaffinity(0))
+NUM_THREADS = count_cpus()
 PROCESSES = multiprocessing.get_context("spawn")
 
 

@@ -22,6 +22,7 @@ from typing import (
     TypeVarTuple,
 )
 
+from data.parallel_jobs.cpus import count_cpus
 
 T = TypeVar("T")
 # Types of the arguments of a call.
@@ -48,7 +49,7 @@ def run_in_processes(
         ChildProcessError: a process was killed.
         Exception: any exception that the function raised.
     """
-    num_processes = num_processes or len(os.sched_getaffinity(0))
+    num_processes = num_processes or count_cpus()
     if num_processes == 1:
         yield from (function(*arguments) for arguments in calls)
         return

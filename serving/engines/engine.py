@@ -16,12 +16,12 @@ B = batch size, F = length of an input in WordPieces, with padding.
 
 import abc
 import contextlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from data.arrays import IntArray
+from data.parallel_jobs.cpus import count_cpus
 from exporting.export_formats import ExportFormat
 from serving.engines.batching import (
     BatchLimits,
@@ -183,9 +183,7 @@ class Engine(abc.ABC):
 
 def count_threads(num_threads: int | None) -> int:
     """Returns `num_threads`, or for None the number of usable CPUs."""
-    if not num_threads and hasattr(os, "sched_getaffinity"):
-        num_threads = len(os.sched_getaffinity(0))
-    return num_threads or os.cpu_count() or 1
+    return num_threads or count_cpus()
 
 
 # The errors of ONNX Runtime have no common base class but Exception.

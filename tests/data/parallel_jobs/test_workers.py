@@ -26,6 +26,13 @@ def test_each_call_is_made_in_other_processes(num_processes):
         assert is_here == {num_processes == 1}
 
 
+def test_a_system_without_affinity_starts_a_process_for_each_cpu(monkeypatch):
+    """MacOS has no os.sched_getaffinity."""
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    results = list(workers.run_in_processes(square, [(2,), (3,)], 0))
+    assert {value for _, value in results} == {4, 9}
+
+
 def fail(number):
     raise ValueError(f"{number} is wrong")
 
@@ -118,7 +125,7 @@ def end_parent():
 
 atexit.register(end_parent)
 calls.close()
-workers.answer_calls(print, calls_of_worker, parent_of_worker)
+workers.make_calls(print, calls_of_worker, parent_of_worker)
 """
 
 
