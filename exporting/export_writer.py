@@ -10,7 +10,6 @@ example, this writes the export of a classifier of two labels:
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
@@ -189,22 +188,19 @@ def write_export(
     with atomic_folders.atomic_folder(export_dir) as folder:
         with explain_tensorflow_errors(f"--export_dir={export_dir}"):
             _write_networks(folder, model, signatures, options)
-        extra = folder
-        if _is_only_saved_model(options):
-            extra = folder / "assets.extra"
-            extra.mkdir(exist_ok=True)
+        extra_folder = _create_extra_folder(folder, options)
         files = _create_model_files(model, options, head_settings)
         for name, content in files.items():
-            atomic.write_bytes(extra / name, content)
-        if not head_settings:
-            return None
-        contents = _create_model_json(folder, model, options, head_settings)
-        sizes = _measure_files(folder, options)
-        card = _create_card(contents, sizes, signatures, options)
-        text = model_json.format_json(contents)
-        atomic.write_text(extra / model_json.MODEL_JSON_FILE, text)
-        atomic.write_text(folder / model_card.CARD_FILE, card.text())
-        return card
+            atomic.write_bytes(extra_folder / name, content)
+        card = None
+        if head_settings:
+            contents = _create_model_json(folder, model, options, head_settings)
+            text = model_json.format_json(contents)
+            atomic.write_text(extra_folder / model_json.MODEL_JSON_FILE, text)
+            # The card lists the files that were written before it.
+            card = _create_card(contents, folder, signatures, options)
+            atomic.write_text(folder / model_card.CARD_FILE, card.text())
+    return card
 
 
 def _write_networks(
@@ -254,6 +250,19 @@ def _write_onnx(
         ) from error
 
 
+def _create_extra_folder(folder: Path, options: ExportOptions) -> Path:
+    """Creates the folder for the files that are no network and no card.
+
+    These files lie beside the networks, unless the export is a SavedModel,
+    whose folder has a place for them.
+    """
+    extra_folder = folder
+    if _is_only_saved_model(options):
+        extra_folder = folder / "assets.extra"
+        extra_folder.mkdir(exist_ok=True)
+    return extra_folder
+
+
 def _is_only_saved_model(options: ExportOptions) -> bool:
     return tuple(options.formats) == ("saved_model",)
 
@@ -277,18 +286,9 @@ def _create_model_json(
     return contents
 
 
-def _measure_files(folder: Path, options: ExportOptions) -> dict[str, int]:
-    """Returns {name: size in bytes} of the files that the card lists."""
-    sizes = file_table.file_sizes(folder)
-    if not _is_only_saved_model(options):
-        # The card lists model.json too, which is written later.
-        sizes[model_json.MODEL_JSON_FILE] = 0
-    return sizes
-
-
 def _create_card(
     contents: ModelJson,
-    files: Mapping[str, int],
+    folder: Path,
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> model_card.ExportCard:
@@ -300,7 +300,7 @@ def _create_card(
         model_json=contents,
         labels=signatures.head_settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-        files=files,
+        files=file_table.file_sizes(folder),
         networks={
             name: export_formats.FILE_OF_FORMAT[name] for name in formats
         },
