@@ -130,12 +130,13 @@ def _lower_sigmas(chars: NormalizedCharacters) -> NormalizedCharacters:
     is_cased = (chars.flags & CASED) > 0
     sigmas = ragged.true_indices(chars.code_points == _CAPITAL_SIGMA)
     rank = tf.searchsorted(counted, sigmas)
-    after = (rank > 0) & tf.gather(
+    follows_cased = (rank > 0) & tf.gather(
         is_cased, tf.gather(counted, tf.maximum(rank - 1, 0))
     )
     # A line end follows each text, so `rank + 1` is always a valid index.
-    before = tf.gather(is_cased, tf.gather(counted, rank + 1))
-    lowered = tf.where(after & ~before, ord("\u03c2"), ord("\u03c3"))
+    precedes_cased = tf.gather(is_cased, tf.gather(counted, rank + 1))
+    is_final = follows_cased & ~precedes_cased
+    lowered = tf.where(is_final, ord("\u03c2"), ord("\u03c3"))
     return chars._replace(
         code_points=tf.tensor_scatter_nd_update(
             chars.code_points, sigmas[:, None], lowered

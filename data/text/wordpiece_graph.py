@@ -355,16 +355,21 @@ def _choose_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
     # Place the nodes with many children first, so that nodes with one child
     # fill the gaps between them.
     nodes.sort(key=lambda node: (-len(edges[node]), min(edges[node])))
-    begins = [0, 0]
+    # The rows before these are full, for nodes with one child and with several.
+    begin_of_single = begin_of_several = 0
     for node in nodes:
         codes = sorted(edges[node])
         is_single = len(codes) == 1
-        row = max(begins[is_single], codes[0] % BEGIN)
+        begin = begin_of_single if is_single else begin_of_several
+        row = max(begin, codes[0] % BEGIN)
         while row in used or any(
             row - codes[0] + code in used for code in codes
         ):
             row += 1
-        begins[is_single] = row
+        if is_single:
+            begin_of_single = row
+        else:
+            begin_of_several = row
         offsets[node] = row - codes[0]
         used.update(offsets[node] + code for code in codes)
     return offsets, max(used) + 2
