@@ -1,7 +1,7 @@
 """Reads texts with named entities, cuts them into windows, and scores tags.
 
-    ner_examples.py: the options, a sentence with tagged words, and a text as
-        words
+    ner_options.py: the flags
+    ner_examples.py: a sentence with tagged words, and a text as words
     ner_reader.py: reads the file of a set of run_ner.py, in one of two forms
 
 Words with tags in columns, as CoNLL's shared tasks and tables write them:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from data.ner.conll_layout import DOCUMENT_MARK, ConllLayout
-from data.ner.ner_examples import NerOptions
+from data.ner.ner_options import NerOptions
 from data.ner.tag_names import is_tag, name_tags
 from data.sets.example_reader import SetFile
 

@@ -25,7 +25,8 @@ from data.ner.conll_layout import (
     split_line,
     strip_cells,
 )
-from data.ner.ner_examples import NerExample, NerOptions
+from data.ner.ner_examples import NerExample
+from data.ner.ner_options import NerOptions
 from data.ner.tag_names import is_tag
 from data.sets.example_reader import SetFile
 from data.tables import workbooks

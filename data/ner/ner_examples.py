@@ -1,4 +1,4 @@
-"""Defines the options for reading tagged words, and a sentence of such words.
+"""Defines an example: a sentence of tagged words, or an annotated text.
 
 A text is split into words as in CoNLL's files. The graph of
 sentence_windows_graph.py splits text in the same way.
@@ -7,12 +7,10 @@ sentence_windows_graph.py splits text in the same way.
 import dataclasses
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Self
 
-from data.tables.table_layout import LayoutOptions
 from data.text.characters import CJK_RANGES, CharacterSpan
-from options import fields
 
 # BETWEEN_WORDS matches text that becomes a separate word even without spaces
 # around it, in Python and in a graph (RE2). An ideograph is a word in Chinese
@@ -20,47 +18,6 @@ from options import fields
 # also if typed as -- and ..., often stand between two words without spaces.
 _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 BETWEEN_WORDS = f"(\u2014+|\u2015+|\u2026+|--+|[.][.][.]+|[{_IDEOGRAPHS}])"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class NerOptions(LayoutOptions):
-    """Options for reading tagged words: their columns and their tags."""
-
-    labels: Sequence[str] | None = fields.head_option(
-        None,
-        "The tags in the order of the model's outputs, comma-separated. The "
-        "default is the tags of the train set, O first. Without training, it "
-        "is the tags that the model was trained with.",
-    )
-    text_column: int | None = fields.training_option(
-        None,
-        "Number of the column that contains the words. The default is the "
-        "column named word or token, or 1, the first column, or 2 if the first "
-        "column contains the tags.",
-        at_least=1,
-    )
-    label_column: int | None = fields.training_option(
-        None,
-        "Number of the column that contains the tags. The first column is 1. "
-        "The default is the column named tag, label or ner, or the last "
-        "column, or the first column if it contains the tags.",
-        at_least=1,
-    )
-    document_context: bool = fields.head_option(
-        False,
-        "Use whole documents as context, as in the paper, instead of single "
-        "sentences.",
-    )
-
-    @property
-    def word_column_index(self) -> int | None:
-        """Index from 0 of the column of the words, None if no flag shows it."""
-        return None if self.text_column is None else self.text_column - 1
-
-    @property
-    def tag_column_index(self) -> int | None:
-        """Index from 0 of the column of the tags, None if no flag shows it."""
-        return None if self.label_column is None else self.label_column - 1
 
 
 @dataclasses.dataclass(slots=True)

@@ -8,7 +8,8 @@ from absl import logging
 
 from data.ner import annotation_files, conll_files, tag_names
 from data.ner.entity_scoring import to_scheme
-from data.ner.ner_examples import NerExample, NerOptions
+from data.ner.ner_examples import NerExample
+from data.ner.ner_options import NerOptions
 from data.sets.example_reader import ExampleReader, SetFile
 from data.sets.set_names import BaseSet
 from data.sets.text_keys import key_of

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from data.ner import annotation_files
-from data.ner.ner_examples import NerExample, NerOptions
+from data.ner.ner_examples import NerExample
+from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
 from data.sets.example_reader import SetFile

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from data.ner.ner_examples import NerOptions
+from data.ner.ner_options import NerOptions
 from model_folders.kinds import ModelClass
 from options import fields
 from options.fields import group

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.ner.ner_examples import NerOptions
+from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import NerReader
 from data.sets.data_file_options import DataFileOptions
 from data.sets.held_sets import FileSets

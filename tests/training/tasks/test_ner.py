@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from data.ner.ner_examples import NerExample, NerOptions
+from data.ner.ner_examples import NerExample
+from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import NerReader
 from data.ner.sentence_windows import create_ner_features
 from data.sets.data_file_options import DataFileOptions
