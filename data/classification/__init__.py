@@ -6,6 +6,7 @@ Examples and their sets:
 
     classification_examples.py: an example, its label, its label as a number
     classification_processor.py: a task: its sets, and how it is scored
+    class_weights.py: the weights of classes of different sizes
 
 From an example to files:
 

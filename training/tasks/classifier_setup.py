@@ -4,15 +4,15 @@ run_classifier.py calls the functions in their order. Importing this module
 loads no TensorFlow.
 """
 
-import collections
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from absl import logging
 
 from data.arrays import FloatArray
 from data.classification import similar_pairs
+from data.classification.class_weights import compute_class_weights
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
@@ -225,20 +225,3 @@ def _decide_class_weights(
     descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
     logging.info("Class weights: %s", describe_labels(descriptions))
     return weights
-
-
-def compute_class_weights(
-    labels: Sequence[str], examples: Iterable[InputExample]
-) -> dict[str, float]:
-    """Returns {label: weight of its class in the training loss}.
-
-    The weight of a class with n examples is N / (L * n), for N examples and L
-    labels in total. So the weights of the examples of each class add up to
-    N / L. For example, of 3 examples of ham and 1 of spam, the weights are
-    4 / (2 * 3) and 4 / (2 * 1), and add up to 2 for each class.
-    """
-    counts = collections.Counter(example.label for example in examples)
-    return {
-        name: counts.total() / (len(labels) * max(counts[name], 1))
-        for name in labels
-    }

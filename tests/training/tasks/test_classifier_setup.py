@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import modeling
-from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
 from model_folders.reading.preset import read_preset
 from options.parsed_command import ParsedCommand
@@ -18,7 +17,6 @@ from training.preparation.data_file_decisions import decide_by_rows
 from training.starting_point import InitialFolder, StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
-    compute_class_weights,
     decide_columns,
     load_task,
     open_data_file,
@@ -144,14 +142,6 @@ def test_a_small_data_file_is_trained_on_for_more_epochs(tmp_path):
     decided = decide_by_rows(starting_point, processor.sets)
     before = starting_point.config.fine_tuning.num_train_epochs
     assert decided.config.fine_tuning.num_train_epochs > before
-
-
-def test_balanced_weights_let_all_classes_count_the_same(caplog):
-    rows = [InputExample("row", "text", label=label) for label in "aaaaaabbb"]
-    weights = compute_class_weights(["a", "b", "c"], rows)
-    # A class that no example has gets a finite weight too.
-    assert weights == {"a": 9 / (3 * 6), "b": 9 / (3 * 3), "c": 3.0}
-    assert not caplog.records
 
 
 def test_rare_classes_weigh_more(tmp_path, caplog):
