@@ -125,6 +125,7 @@ def load_task(
     config = starting_point.config
     if processor.definition.learns_vectors:
         return _load_embedding_task(starting_point, processor)
+    _check_class_weights(config, processor)
     num_texts = _decide_num_texts(starting_point, processor)
     labels = processor.sets.read_labels()
     class_weights = _decide_class_weights(config, processor, labels)
@@ -205,6 +206,16 @@ def _choose_exported_num_texts(
     return num_texts
 
 
+def _check_class_weights(
+    config: ClassifierConfig, processor: ClassificationProcessor
+) -> None:
+    """Checks, before any set is read, that the task may weight its classes."""
+    if config.classifier.class_weights and (
+        processor.output_mode != CLASSIFICATION
+    ):
+        raise ValueError(f"--class_weights is not for {processor.output_mode}")
+
+
 def _decide_class_weights(
     config: ClassifierConfig,
     processor: ClassificationProcessor,
@@ -215,11 +226,7 @@ def _decide_class_weights(
     Returns {label: weight in the training loss}, {} for equal weights
     or if the command does not train.
     """
-    if not config.classifier.class_weights:
-        return {}
-    if processor.output_mode != CLASSIFICATION:
-        raise ValueError(f"--class_weights is not for {processor.output_mode}")
-    if not config.training.do_train:
+    if not (config.classifier.class_weights and config.training.do_train):
         return {}
     weights = compute_class_weights(labels or (), processor.sets.read("train"))
     descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]

@@ -173,6 +173,21 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
         load_task(starting_point, open_processor(starting_point, table=None))
 
 
+def test_weights_of_classes_are_refused_before_a_set_is_read(tmp_path):
+    write_csv(tmp_path / "train.csv", ["text", "label"], [("a boat", "red")])
+    starting_point = create_starting_point(
+        task_name="csv",
+        data_dir=str(tmp_path),
+        do_train=True,
+        class_weights="balanced",
+        output_mode="multilabel",
+    )
+    processor = open_processor(starting_point, table=None)
+    (tmp_path / "train.csv").unlink()
+    with pytest.raises(ValueError, match="--class_weights is not for multil"):
+        load_task(starting_point, processor)
+
+
 def test_an_export_of_a_regression_does_not_limit_its_texts(tmp_path):
     write_csv(tmp_path / "train.csv", ["text", "label"], [("a boat", "1.5")])
     starting_point = create_starting_point(
