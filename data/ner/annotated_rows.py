@@ -115,11 +115,13 @@ class AnnotatedRow:
         sentence = self._parse_tagged_sentence(needs_tags=needs_annotations)
         if sentence is not None:
             return sentence
-        row = self
         if is_label_studio_task(self.values):
             values = parse_label_studio_task(self.values, self.place)
-            row = AnnotatedRow(values, self.place)
-        return row._parse_annotated_text(needs_spans=needs_annotations)
+            row_with_spans = AnnotatedRow(values, self.place)
+            return row_with_spans._parse_annotated_text(
+                needs_spans=needs_annotations
+            )
+        return self._parse_annotated_text(needs_spans=needs_annotations)
 
     def _parse_tagged_sentence(
         self, *, needs_tags: bool
@@ -168,20 +170,24 @@ class AnnotatedRow:
         if isinstance(text, str) and not text.strip():
             return AnnotatedText(text, [], is_annotated=False)
         if not isinstance(text, str) or (needs_spans and not span_entries):
-            raise ValueError(
-                f"{self.place}: found the keys "
-                f"{', '.join(self.values) or 'of no object'}. An "
-                f"entry is Label Studio's, or has `text` and spans as "
-                f"{', '.join(SPAN_NAMES)}, or words as "
-                f"{', '.join(WORD_LIST_NAMES)} and tags as "
-                f"{', '.join(TAG_LIST_NAMES)}"
-            )
+            raise self._create_format_error()
         spans = span_entries.chosen.value if span_entries else None
         is_rejected = prodigy_rows.is_rejected_in_prodigy(self.values)
         if spans is None or is_rejected:
             return AnnotatedText(text, [], is_annotated=False)
         return AnnotatedText(
             text, spans if isinstance(spans, list) else [spans]
+        )
+
+    def _create_format_error(self) -> ValueError:
+        """Returns the error of a row that is of no known format."""
+        return ValueError(
+            f"{self.place}: found the keys "
+            f"{', '.join(self.values) or 'of no object'}. An "
+            f"entry is Label Studio's, or has `text` and spans as "
+            f"{', '.join(SPAN_NAMES)}, or words as "
+            f"{', '.join(WORD_LIST_NAMES)} and tags as "
+            f"{', '.join(TAG_LIST_NAMES)}"
         )
 
     @property
