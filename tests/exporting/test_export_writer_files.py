@@ -41,6 +41,12 @@ def test_the_files_of_other_formats_are_beside_the_network(tmp_path):
     assert names_in(tmp_path / "export") >= {"model.tflite", *DESCRIPTIONS}
 
 
+def test_the_card_lists_all_other_files(tmp_path):
+    card = write_encoder_export(tmp_path / "export", "litert", SETTINGS)
+    assert {*card.files} == names_in(tmp_path / "export") - {"README.md"}
+    assert all(card.files.values())
+
+
 def test_an_export_without_settings_has_no_card(tmp_path):
     assert write_encoder_export(tmp_path / "export", "litert", {}) is None
     assert "README.md" not in names_in(tmp_path / "export")
