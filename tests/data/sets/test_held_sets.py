@@ -64,7 +64,7 @@ def test_a_set_that_was_taken_is_freed(held_sets):
     assert example() is None
 
 
-def test_hold_reads_sets_once(held_sets):
+def test_sets_that_are_read_at_once_are_held(held_sets):
     held_sets.read_all(["test", "train"])
     assert held_sets.read_names == ["test", "train"]
     held_sets.read("dev")
