@@ -205,7 +205,7 @@ def _mean_errors(
 
 
 class _Judgment(NamedTuple):
-    """How wrong a prediction is, as in a JudgedPrediction.
+    """The verdict on a prediction, for its JudgedPrediction.
 
     Attributes:
         badness: above 0 if the prediction is wrong, largest for the worst.

@@ -75,7 +75,7 @@ def run_in_processes(
 
 
 class _CallResult(NamedTuple):
-    """What a worker process sends after a call.
+    """The result of a call, which a worker process sends to its parent.
 
     Attributes:
         value: what the call returned.

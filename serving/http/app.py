@@ -71,7 +71,7 @@ class ServerApp:
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Replies to a request, as an ASGI application."""
+        """Replies to a request. While the server stops, closes connections."""
 
         async def send_closing(message: Message) -> None:
             is_start = message["type"] == "http.response.start"
@@ -103,7 +103,7 @@ class TokenCheck:
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Replies to a request, as an ASGI application."""
+        """Passes a request on, or replies with status 401."""
         app = self._app
         if scope["path"] not in OPEN_PATHS and not self._has_token(scope):
             message = "no or wrong token: send Authorization: Bearer TOKEN"

@@ -1,4 +1,4 @@
-"""What all processors of classification tasks do."""
+"""The processors of classification tasks: what all of them do."""
 
 import numpy as np
 import pytest

@@ -158,7 +158,7 @@ def test_a_set_of_the_class_is_held(tickets):
 
 @pytest.fixture
 def preset():
-    """What is recorded of a model that was trained with a user's class."""
+    """The Preset of a model that was trained with a user's class."""
     return SimpleNamespace(
         labels=["no", "yes"],
         training_settings=TrainingSettings(head={"processor": "Tickets"}),

@@ -30,7 +30,7 @@ class Unit(NamedTuple):
 
 @pytest.fixture
 def description():
-    """What determines the shards of the job."""
+    """The description of a job: its version, flags and inputs."""
     return {
         "version": 1,
         "flags": {"seed": 5},

@@ -1,4 +1,4 @@
-"""How the tasks of a user's own tables differ."""
+"""The differences between the tasks of a user's own tables."""
 
 import pytest
 
